@@ -53,8 +53,7 @@ void vtkAsyncFeatureTracker::CheckProperties() {
   require(this->Features != CRITICAL_POINTS ||
               (this->Periodic[0] == 0 && this->Periodic[1] == 0 && this->Periodic[2] == 0),
           "Periodic", "on",
-          "critical points do not continue at the sides: switch it off, or set "
-          "Features to Regions");
+          "critical points do not continue at the sides: switch it off, or track regions");
   require(this->MinimumOverlap >= 0 && this->MinimumOverlap <= 1, "Minimum Overlap",
           this->MinimumOverlap, "set it to a fraction in [0, 1]");
   require(this->MinimumSecondaryOverlap >= 0 && this->MinimumSecondaryOverlap <= 1,

@@ -5,6 +5,7 @@
 #include "Common/Require.h"
 #include "Common/RunContext.h"
 #include "Grids/HarmonicFillRun.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include <vtkDataArray.h>
 #include <vtkDataObject.h>
@@ -53,6 +54,21 @@ void vtkAsyncHarmonicFill::CheckProperties() {
   require(this->Tolerance > 0 && std::isfinite(this->Tolerance), "Tolerance", this->Tolerance,
           "set it to a number greater than 0");
   require(this->CycleLimit >= 1, "Cycle Limit", this->CycleLimit, "set it to 1 or more");
+  const tributary::PeriodicSettings periodic = this->MakePeriodicSettings();
+  tributary::checkPeriodic(periodic);
+  require(this->Smoothness != BIHARMONIC || !periodic.any(), "Periodic", "on",
+          "a biharmonic fill does not continue at the sides: switch it off, or set Smoothness to "
+          "Harmonic");
+}
+
+//------------------------------------------------------------------------------
+tributary::PeriodicSettings vtkAsyncHarmonicFill::MakePeriodicSettings() const {
+  tributary::PeriodicSettings settings;
+  for (std::size_t a = 0; a < 3; ++a) {
+    settings.periodic[a] = this->Periodic[a] != 0;
+    settings.period[a] = this->Period[a];
+  }
+  return settings;
 }
 
 //------------------------------------------------------------------------------
@@ -68,6 +84,8 @@ void vtkAsyncHarmonicFill::DescribeProperties(tributary::PropertyList& list) {
   list.add("Mark Filled", this->MarkFilled);
   list.add("Tolerance", this->Tolerance);
   list.add("Cycle Limit", this->CycleLimit);
+  list.addAll("Periodic", this->Periodic);
+  list.addAll("Period", this->Period);
 }
 
 //------------------------------------------------------------------------------
@@ -103,6 +121,7 @@ bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
   settings.markFilled = this->MarkFilled;
   settings.tolerance = this->Tolerance;
   settings.cycleLimit = this->CycleLimit;
+  settings.periodic = this->MakePeriodicSettings();
   settings.solver = this->MakeSolverSettings();
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   return tributary::HarmonicFillRun(context, settings)
@@ -128,5 +147,9 @@ void vtkAsyncHarmonicFill::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ShowFilled: " << this->ShowFilled << "\n"
      << indent << "MarkFilled: " << this->MarkFilled << "\n"
      << indent << "Tolerance: " << this->Tolerance << "\n"
-     << indent << "CycleLimit: " << this->CycleLimit << "\n";
+     << indent << "CycleLimit: " << this->CycleLimit << "\n"
+     << indent << "Periodic: " << this->Periodic[0] << " " << this->Periodic[1] << " "
+     << this->Periodic[2] << "\n"
+     << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " " << this->Period[2]
+     << "\n";
 }

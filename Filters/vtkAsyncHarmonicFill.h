@@ -22,8 +22,8 @@
  * Unknown defines which values are unknown, see Unknowns. A tuple with an unknown component is
  * unknown as a whole. An array without known values is passed through with a warning, and is an
  * error if there are no others; an array without unknown values is passed through. No flux crosses
- * the border of the grid: a hole at the border is filled from its other sides, at right angles to
- * the border.
+ * the border of the grid, except for periodic axes: a hole at the border is filled from its other
+ * sides, at right angles to the border.
  *
  * **Method.** Conjugate gradients with a multigrid preconditioner, in which neighbors wait for each
  * other, are followed by asynchronous Gauss-Seidel iterations: F. Magoulès, G. Gbikpi-Benissan,
@@ -69,6 +69,10 @@
 
 #include <string>  // For PointArrays
 #include <vector>  // For PointArrays
+
+namespace tributary {
+struct PeriodicSettings;
+}  // namespace tributary
 
 class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgorithm {
  public:
@@ -171,6 +175,26 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   vtkGetMacro(CycleLimit, int);
   ///@}
 
+  ///@{
+  /**
+   * For each axis, 1 if the grid is periodic along it: the last points or cells are neighbors of
+   * the first ones. Points on both sides are one; the one on the lower side decides whether it is
+   * known. Not for BIHARMONIC. Default: (0, 0, 0).
+   */
+  vtkSetVector3Macro(Periodic, int);
+  vtkGetVector3Macro(Periodic, int);
+  ///@}
+
+  ///@{
+  /**
+   * The period along each periodic axis. If only point arrays are filled, it may be longer than an
+   * image or a rectilinear grid: the last points are then neighbors of the first ones at the
+   * distance that the period leaves. 0: found from the data. Default: (0, 0, 0).
+   */
+  vtkSetVector3Macro(Period, double);
+  vtkGetVector3Macro(Period, double);
+  ///@}
+
  protected:
   vtkAsyncHarmonicFill() : vtkAsyncSolverAlgorithm(10000, 1) {}
   ~vtkAsyncHarmonicFill() override = default;
@@ -186,6 +210,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   vtkAsyncHarmonicFill(const vtkAsyncHarmonicFill&) = delete;
   void operator=(const vtkAsyncHarmonicFill&) = delete;
 
+  tributary::PeriodicSettings MakePeriodicSettings() const;
+
   std::vector<std::string> PointArrays;
   std::vector<std::string> CellArrays;
   int Smoothness = HARMONIC;
@@ -196,6 +222,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   bool MarkFilled = false;
   double Tolerance = 1e-6;
   int CycleLimit = 1000;
+  int Periodic[3] = {0, 0, 0};
+  double Period[3] = {0, 0, 0};
 };
 
 #endif

@@ -367,7 +367,7 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
       throw Error(
           "the grid, or the part of it on a rank, differs from that of the previous step; use an "
           "input with the same grid at all times");
-    sites_ = gridSitesOf(cells_, true);
+    sites_ = gridSitesOf(cells_, {}, true);
   });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Grids/GridSites.h"
 
+#include <algorithm>
+
 #include "Tributary/Base/Index.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Collectives.h"
@@ -18,13 +20,30 @@ CellRange pointsOf(const GridCells& cells, CellRange box, bool withUpper) {
   return box;
 }
 
+/// Calls visit(box of images) for a box of sites and its images in the pieces.
+template <class Visit>
+void forEachImage(const GridSites& sites, const CellRange& box, Visit&& visit) {
+  for (unsigned axes = 0; axes < 8; ++axes) {
+    CellRange image = box;
+    bool exists = true;
+    for (std::size_t a = 0; a < 3; ++a) {
+      if ((axes >> a & 1) == 0) continue;
+      exists = exists && sites.around[a] > 0;
+      image.lo[a] += sites.around[a];
+      image.hi[a] += sites.around[a];
+    }
+    if (exists) visit(image);
+  }
+}
+
 }  // namespace
 
-GridSites gridSitesOf(const GridCells& cells, bool areCells) {
+GridSites gridSitesOf(const GridCells& cells, const PeriodicAxes& periodic, bool areCells) {
   GridSites sites;
   sites.areCells = areCells;
   if (areCells) {
-    sites.lattice = cellSites(cells.grid);
+    sites.lattice = cellSites(
+        cells.grid, {periodic[0].isPeriodic, periodic[1].isPeriodic, periodic[2].isPeriodic});
     sites.box = cells.box;
     for (const GridPiece& piece : cells.pieces) {
       sites.sources.push_back({sites.pieces.size(), piece.own});
@@ -35,8 +54,20 @@ GridSites gridSitesOf(const GridCells& cells, bool areCells) {
   auto coordinates = cells.grid.ends;
   for (std::size_t a = 0; a < 3; ++a)
     if (cells.isFlat[a]) coordinates[a].resize(1);
-  sites.lattice = pointSites(coordinates);
   sites.box = pointsOf(cells, cells.box, false);
+  std::array<double, 3> seam{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (!periodic[a].isPeriodic) continue;
+    std::vector<double>& x = coordinates[a];
+    seam[a] = periodic[a].gap;
+    if (periodic[a].hasGap()) continue;
+    // The last points are the first ones.
+    seam[a] = x.back() - x[x.size() - 2];
+    x.pop_back();
+    sites.around[a] = static_cast<std::int64_t>(x.size());
+    sites.box.hi[a] = std::min(sites.box.hi[a], sites.around[a]);
+  }
+  sites.lattice = pointSites(coordinates, seam);
   for (const GridPiece& piece : cells.pieces) {
     sites.sources.push_back({sites.pieces.size(), pointsOf(cells, piece.own, true)});
     sites.pieces.push_back(pointsOf(cells, piece.all, true));
@@ -63,14 +94,18 @@ std::vector<std::vector<T>> valuesAtPieces(Transport& transport, const GridSites
           std::vector<T> values;
           for (std::int64_t n = 0; n < counts[index(rank)]; ++n, ++next)
             if (rank != transport.rank())
-              forEachSite(sites.box, sites.box, theirs[next],
-                          [&](std::size_t mine, std::size_t) { values.push_back(own[mine]); });
+              forEachImage(sites, sites.box, [&](const CellRange& box) {
+                forEachSite(box, box, theirs[next],
+                            [&](std::size_t mine, std::size_t) { values.push_back(own[mine]); });
+              });
           outbox.add(rank, values);
         }
         for (const CellRange& piece : sites.pieces) {
           std::vector<T>& values = result.emplace_back(index(piece.cells()), T());
-          forEachSite(sites.box, sites.box, piece,
-                      [&](std::size_t mine, std::size_t place) { values[place] = own[mine]; });
+          forEachImage(sites, sites.box, [&](const CellRange& box) {
+            forEachSite(box, box, piece,
+                        [&](std::size_t mine, std::size_t place) { values[place] = own[mine]; });
+          });
         }
       },
       [&](const Records<T>& received) {
@@ -80,9 +115,11 @@ std::vector<std::vector<T>> valuesAtPieces(Transport& transport, const GridSites
           const CellRange& box = boxes[index(rank)];
           std::size_t at = 0;
           for (std::size_t n = 0; n < sites.pieces.size(); ++n)
-            forEachSite(box, box, sites.pieces[n], [&](std::size_t, std::size_t place) {
-              if (at >= values.size()) refuseMessage("too few values of sites");
-              result[n][place] = values[at++];
+            forEachImage(sites, box, [&](const CellRange& image) {
+              forEachSite(image, image, sites.pieces[n], [&](std::size_t, std::size_t place) {
+                if (at >= values.size()) refuseMessage("too few values of sites");
+                result[n][place] = values[at++];
+              });
             });
         }
       });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "Grids/GridCells.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Base/Index.h"
 #include "Tributary/Relaxation/SiteLattice.h"
@@ -28,13 +30,18 @@ struct GridSites {
   CellRange box;                  ///< the sites that this rank owns
   std::vector<CellRange> pieces;  ///< the sites of this rank's pieces, including ghosts
   std::vector<Source> sources;    ///< cover `box`; exclude ghosts
+  /// By axis, the number of sites after which pieces have images of the first ones; 0 if they have
+  /// none.
+  std::array<std::int64_t, 3> around{};
 
   /// The number of sites of the box.
   std::size_t count() const { return index(box.cells()); }
 };
 
-/// Returns the cells or the points of a grid as sites. Local.
-[[nodiscard]] GridSites gridSitesOf(const GridCells& cells, bool areCells);
+/// Returns the cells or the points of a grid as sites. Of a point on both sides of a periodic axis
+/// that on the lower one is the site. Local.
+[[nodiscard]] GridSites gridSitesOf(const GridCells& cells, const PeriodicAxes& periodic,
+                                    bool areCells);
 
 /// Calls visit(position in `one`, position in `other`) for the sites of a range that are in both
 /// boxes, x fastest.

@@ -137,6 +137,26 @@ std::vector<HarmonicFillRun::Task> HarmonicFillRun::findTasks() {
   return tasks;
 }
 
+/// How the grid continues along the axes.
+PeriodicAxes HarmonicFillRun::findAxes(vtkDataObject* input, const std::vector<Task>& tasks) {
+  if (!settings_.periodic.any()) return {};
+  std::vector<Leaf> leaves;
+  collectively(transport_, [&] {
+    for (const Leaf& leaf : leavesOf(input))
+      if (leaf.cells() > 0) leaves.push_back(leaf);
+  });
+  // A gap is between points.
+  const bool areAtPoints =
+      std::none_of(tasks.begin(), tasks.end(), [](const Task& task) { return task.isAtCells; });
+  return findPeriodicAxes(transport_, leaves, settings_.periodic, [&](vtkDataSet* dataSet) {
+    std::vector<vtkDataArray*> values;
+    if (!areAtPoints || tasks.empty()) return values;
+    if (vtkDataArray* array = dataSet->GetPointData()->GetArray(tasks.front().name.c_str()))
+      values.push_back(array);
+    return values;
+  });
+}
+
 /// Local, with the same result on all ranks. Throws Error if the mark of a task would replace the
 /// array of another one.
 void HarmonicFillRun::checkMarks(const std::vector<Task>& tasks) const {
@@ -437,10 +457,15 @@ void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
 bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
   cells_ = gridCellsOf(transport_, input);
   const std::vector<Task> tasks = findTasks();
+  const PeriodicAxes periodic = findAxes(input, tasks);
   GridSites points, cells;
   collectively(transport_, [&] {
-    points = gridSitesOf(cells_, false);
-    cells = gridSitesOf(cells_, true);
+    for (std::size_t a = 0; a < 3; ++a)
+      if (periodic[a].isPeriodic && cells_.grid.along(a) < 2)
+        throw Error(std::string("Periodic is on along ") + "XYZ"[a] +
+                    ", where the grid has one cell; switch it off there, or refine the grid");
+    points = gridSitesOf(cells_, periodic, false);
+    cells = gridSitesOf(cells_, periodic, true);
     filled_ = std::vector<Filled>(tasks.begin(), tasks.end());
   });
   context_.statistics.phase("SetupSeconds");

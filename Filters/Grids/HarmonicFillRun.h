@@ -11,6 +11,7 @@
 #include "Grids/GridCells.h"
 #include "Grids/GridSites.h"
 #include "Grids/SolverSettings.h"
+#include "Periodic/PeriodicAxes.h"
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Index.h"
@@ -38,6 +39,7 @@ struct HarmonicFillSettings {
   bool markFilled = false;
   double tolerance = 1e-6;
   std::int64_t cycleLimit = 1;
+  PeriodicSettings periodic;
   SolverSettings solver;
 };
 
@@ -80,6 +82,7 @@ class HarmonicFillRun {
   };
 
   std::vector<Task> findTasks();
+  PeriodicAxes findAxes(vtkDataObject* input, const std::vector<Task>& tasks);
   void writeTasks(vtkDataSet* dataSet, Writer& writer) const;
   void checkMarks(const std::vector<Task>& tasks) const;
   vtkDataArray* arrayOf(const GridPiece& piece, const Task& task) const;

@@ -40,6 +40,10 @@ void checkLattice(const SiteLattice& sites) {
   for (std::size_t a = 0; a < 3; ++a) {
     if (sites.places[a].empty() || sites.widths[a].size() != sites.places[a].size())
       throw Error("a lattice needs at least one site along each axis, and one width per site");
+    const double seam = sites.seam[a];
+    if (!std::isfinite(seam) || !(seam >= 0) || (seam > 0 && sites.places[a].size() < 2))
+      throw Error("the seam of a lattice is " + numberText(seam) +
+                  " wide; give a distance along an axis with two sites or more, or 0");
     for (std::size_t i = 0; i < sites.places[a].size(); ++i) {
       const double x = sites.places[a][i], width = sites.widths[a][i];
       if (!std::isfinite(x) || !std::isfinite(width) || !(width > 0) ||
@@ -133,11 +137,17 @@ HarmonicFill::Solver::Solver(Transport& transport, const SiteLattice& sites, con
       throw Error(std::to_string(unknown.size()) + " flags given for " +
                   std::to_string(box.cells()) + " sites; give one for each site");
     check(options);
+    if (options.smoothness == FillSmoothness::Biharmonic &&
+        sites.periodic() != std::array<bool, 3>{})
+      throw Error(
+          "a biharmonic fill cannot continue at the sides; fill harmonically, or without a "
+          "seam");
     for (CellRange& one : boxes)
       if (one.empty()) one = {{-10, -10, -10}, {-10, -10, -10}};  // see MultigridPreconditioner
     stencil_ = LatticeStencil(sites);
-    halo_ = SiteHalo(boxes, transport.rank(),
-                     {{0, 0, 0}, {sites.along(0), sites.along(1), sites.along(2)}});
+    halo_ =
+        SiteHalo(boxes, transport.rank(),
+                 {{0, 0, 0}, {sites.along(0), sites.along(1), sites.along(2)}}, sites.periodic());
     flags.assign(halo_.room().size, 0);
     std::size_t at = 0;
     halo_.visit(halo_.room().box, [&](Index first, std::size_t count) {
@@ -440,7 +450,7 @@ void HarmonicFill::Solver::refine(const std::function<bool(double)>& monitor,
   }
 }
 
-/// Local. Writes the values of neighbor ranks into the halo.
+/// Local. Writes the values of neighbor ranks, and of images of this rank's sites, into the halo.
 /// @param values  by place
 void HarmonicFill::Solver::readHalo(const Incoming& incoming, double* values) const {
   for (std::size_t n = 0; n < halo_.links().size(); ++n)
@@ -449,6 +459,7 @@ void HarmonicFill::Solver::readHalo(const Incoming& incoming, double* values) co
                   std::copy_n(incoming[n].data() + at, count, values + first);
                   at += count;
                 });
+  halo_.copyImages(values);
 }
 
 /// Local. The values that a neighbor rank needs.
@@ -463,7 +474,7 @@ void HarmonicFill::Solver::writeHalo(std::size_t neighbor, Span<double> out) con
 /// Local. One red-black Gauss-Seidel sweep.
 void HarmonicFill::Solver::sweep() {
   const Index sy = halo_.room().step[1], sz = halo_.room().step[2];
-  for (int color = 0; color < 2; ++color)
+  for (int color = 0; color < 2; ++color) {
     options_.parallelFor(static_cast<Index>(runs_.size()), [&](Index begin, Index end) {
       for (Index r = begin; r < end; ++r) {
         const SiteRun& run = runs_[index(r)];
@@ -476,6 +487,8 @@ void HarmonicFill::Solver::sweep() {
               row.sum(i);
       }
     });
+    halo_.copyImages(values_.data());
+  }
 }
 
 /// Gauss-Seidel iterations from values in the range of the known ones, until a residual is
@@ -488,8 +501,7 @@ void HarmonicFill::Solver::iterate(const std::function<bool(double)>& monitor,
   IterationProblem problem;
   collectively(transport_, [&] {
     for (const SiteHalo::Link& link : halo_.links())
-      problem.neighbors.push_back(
-          {link.rank, index(link.gives.cells()), index(link.needs.cells())});
+      problem.neighbors.push_back({link.rank, index(link.given()), index(link.needed())});
     // A rank without unknown sites has nothing to sweep; the values that it sends do not change.
     if (!runs_.empty()) problem.iterate = values_;
   });

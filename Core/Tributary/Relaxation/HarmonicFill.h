@@ -56,21 +56,21 @@ struct HarmonicFillResult {
 ///
 /// Harmonic: solves the discrete Laplace equation, of second order. The value of each unknown site
 /// is the mean of its neighbors' values, weighted by area over distance; no flux crosses the border
-/// of the lattice. The residual of a site is the difference of its value from that mean. The fill
-/// depends on the known values beside unknown ones. First, conjugate gradients with a multigrid
-/// V-cycle as preconditioner (detail::MultigridPreconditioner) run synchronously. The values are
-/// then clamped to the range of the known ones, because a harmonic function remains within it.
-/// Finally, Gauss-Seidel iterations (Iteration), asynchronous by default, continue until the
-/// residual of a consistent global state is verified. No value is outside the range of the known
-/// values.
+/// of the lattice, unless it has a seam there. The residual of a site is the difference of its
+/// value from that mean. The fill depends on the known values beside unknown ones. First, conjugate
+/// gradients with a multigrid V-cycle as preconditioner (detail::MultigridPreconditioner) run
+/// synchronously. The values are then clamped to the range of the known ones, because a harmonic
+/// function remains within it. Finally, Gauss-Seidel iterations (Iteration), asynchronous by
+/// default, continue until the residual of a consistent global state is verified. No value is
+/// outside the range of the known values.
 ///
-/// Biharmonic: minimizes the bending energy (detail::BiharmonicOperator); the minimum is unique.
-/// The residual of a site is the difference of its value from the one that minimizes the energy for
-/// the given other values. The fill depends on known values up to two sites away. Conjugate
-/// gradients with two V-cycles per correction start from the harmonic function and run
-/// synchronously: asynchronous sweeps need not converge for this matrix. At the end, the residual
-/// and the correction are recomputed from the values, and both must be at or below the tolerance.
-/// Values may leave the range of the known values.
+/// Biharmonic, only without a seam: minimizes the bending energy (detail::BiharmonicOperator); the
+/// minimum is unique. The residual of a site is the difference of its value from the one that
+/// minimizes the energy for the given other values. The fill depends on known values up to two
+/// sites away. Conjugate gradients with two V-cycles per correction start from the harmonic
+/// function and run synchronously: asynchronous sweeps need not converge for this matrix. At the
+/// end, the residual and the correction are recomputed from the values, and both must be at or
+/// below the tolerance. Values may leave the range of the known values.
 class HarmonicFill {
  public:
   /// Collective.

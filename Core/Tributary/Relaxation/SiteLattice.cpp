@@ -12,37 +12,51 @@
 namespace tributary {
 namespace {
 
-CellRange grown(CellRange box, const CellRange& all) {
+/// A box and the layer of sites around it.
+CellRange grown(CellRange box) {
   for (std::size_t a = 0; a < 3; ++a) {
-    box.lo[a] = std::max(box.lo[a] - 1, all.lo[a]);
-    box.hi[a] = std::min(box.hi[a] + 1, all.hi[a]);
+    --box.lo[a];
+    ++box.hi[a];
+  }
+  return box;
+}
+
+CellRange shifted(CellRange box, const std::array<std::int64_t, 3>& by) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    box.lo[a] += by[a];
+    box.hi[a] += by[a];
   }
   return box;
 }
 
 }  // namespace
 
-SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates) {
+SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates,
+                       const std::array<double, 3>& seam) {
   SiteLattice sites;
   sites.places = coordinates;
+  sites.seam = seam;
   for (std::size_t a = 0; a < 3; ++a) {
     const std::vector<double>& x = coordinates[a];
     if (x.size() == 1) sites.widths[a] = {1};
     for (std::size_t i = 0; x.size() > 1 && i < x.size(); ++i) {
-      const std::size_t before = i > 0 ? i - 1 : i, after = std::min(i + 1, x.size() - 1);
-      sites.widths[a].push_back(0.5 * (x[after] - x[before]));
+      const double before = i > 0 ? x[i] - x[i - 1] : seam[a];
+      const double after = i + 1 < x.size() ? x[i + 1] - x[i] : seam[a];
+      sites.widths[a].push_back(0.5 * (before + after));
     }
   }
   return sites;
 }
 
-SiteLattice cellSites(const CellGrid& grid) {
+SiteLattice cellSites(const CellGrid& grid, const std::array<bool, 3>& periodic) {
   SiteLattice sites;
-  for (std::size_t a = 0; a < 3; ++a)
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (periodic[a]) sites.seam[a] = 0.5 * (grid.width(a, 0) + grid.width(a, grid.along(a) - 1));
     for (std::int64_t i = 0; i < grid.along(a); ++i) {
       sites.places[a].push_back(grid.center(a, i));
       sites.widths[a].push_back(grid.along(a) > 1 ? grid.width(a, i) : 1);
     }
+  }
   return sites;
 }
 
@@ -85,23 +99,42 @@ Bytes HaloMessenger::receive(int source) {
   }
 }
 
-SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all)
+SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all,
+                   const std::array<bool, 3>& periodic)
     : room_(boxes[index(rank)]) {
   const CellRange& mine = room_.box;
+  std::vector<std::array<std::int64_t, 3>> shifts;  // the last one is the first one reversed
+  const std::array<std::int64_t, 3> most = {periodic[0], periodic[1], periodic[2]};
+  for (auto z = -most[2]; z <= most[2]; ++z)
+    for (auto y = -most[1]; y <= most[1]; ++y)
+      for (auto x = -most[0]; x <= most[0]; ++x)
+        shifts.push_back({x * all.hi[0], y * all.hi[1], z * all.hi[2]});
+  const std::array<std::int64_t, 3> none{};
   for (std::size_t other = 0; other < boxes.size(); ++other) {
-    if (static_cast<int>(other) == rank) continue;
-    Link link{static_cast<int>(other), overlapOf(grown(mine, all), boxes[other]),
-              overlapOf(grown(boxes[other], all), mine)};
-    if (!link.needs.empty() || !link.gives.empty()) links_.push_back(link);
+    if (mine.empty() || boxes[other].empty()) continue;
+    Link link;
+    link.rank = static_cast<int>(other);
+    for (std::size_t n = 0; n < shifts.size(); ++n) {
+      const CellRange needs = overlapOf(grown(mine), shifted(boxes[other], shifts[n]));
+      if (link.rank == rank) {
+        if (shifts[n] != none && !needs.empty()) images_.push_back({needs, shifts[n]});
+        continue;
+      }
+      // What is shifted here is shifted back there: both have their boxes in the same order.
+      const std::array<std::int64_t, 3>& back = shifts[shifts.size() - 1 - n];
+      const CellRange gives = overlapOf(shifted(grown(boxes[other]), back), mine);
+      if (!needs.empty()) link.needs.push_back(needs);
+      if (!gives.empty()) link.gives.push_back(gives);
+    }
+    if (!link.needs.empty() || !link.gives.empty()) links_.push_back(std::move(link));
   }
 }
 
-bool SiteHalo::fits(HaloMessenger& messenger, std::size_t bytes, const CellRange& range,
+bool SiteHalo::fits(HaloMessenger& messenger, std::size_t bytes, std::int64_t sites,
                     std::size_t each) {
   return messenger.errors.attempt([&] {
-    if (bytes != index(range.cells()) * each)
-      refuseMessage(std::to_string(bytes) + " bytes for " + std::to_string(range.cells()) +
-                    " sites");
+    if (bytes != index(sites) * each)
+      refuseMessage(std::to_string(bytes) + " bytes for " + std::to_string(sites) + " sites");
   });
 }
 

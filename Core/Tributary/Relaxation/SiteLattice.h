@@ -23,20 +23,29 @@ struct SiteLattice {
   std::array<std::vector<double>, 3> places;
   /// Width of each site's control volume along each axis, greater than 0.
   std::array<std::vector<double>, 3> widths;
+  /// By axis, the distance from the last site to the image of the first one, which is its neighbor;
+  /// 0 if the lattice ends there. Such an axis has at least two sites.
+  std::array<double, 3> seam{};
 
   /// Number of sites along an axis.
   std::int64_t along(std::size_t axis) const {
     return static_cast<std::int64_t>(places[axis].size());
   }
+  /// By axis, whether the last sites are neighbors of the first ones.
+  std::array<bool, 3> periodic() const { return {seam[0] > 0, seam[1] > 0, seam[2] > 0}; }
 };
 
 /// The points of a rectilinear grid. The control volume of a point extends halfway to its
 /// neighbors; at the border it is half as wide. Local.
 /// @param coordinates  along each axis, strictly increasing, at least one
-[[nodiscard]] SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates);
+/// @param seam  see SiteLattice
+[[nodiscard]] SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates,
+                                     const std::array<double, 3>& seam = {});
 
 /// The centers of the cells of a grid. Local.
-[[nodiscard]] SiteLattice cellSites(const CellGrid& grid);
+/// @param periodic  by axis, whether the last cells of the grid are neighbors of the first ones;
+///                  they are at least two
+[[nodiscard]] SiteLattice cellSites(const CellGrid& grid, const std::array<bool, 3>& periodic = {});
 
 /// The layout of an array for a box of sites and one layer of sites around it (a halo), x fastest.
 /// The box may be empty along an axis; the layers are stored nevertheless.
@@ -80,19 +89,27 @@ class HaloMessenger {
 };
 
 /// The halo of this rank's box: the sites of other ranks that share a face, an edge or a corner
-/// with it. All ranks must call exchange() and accumulate() in the same order.
+/// with it, and the images of sites beyond periodic sides. All ranks must call exchange() and
+/// accumulate() in the same order.
 class SiteHalo {
  public:
-  /// A neighbor rank.
+  /// A neighbor rank. It may have several boxes of sites in the halo, in their place or as images.
   struct Link {
     int rank = 0;
-    CellRange needs;  ///< sites of that rank in this rank's halo
-    CellRange gives;  ///< sites of this rank in the halo of that rank
+    std::vector<CellRange> needs;  ///< sites of that rank in this rank's halo
+    std::vector<CellRange> gives;  ///< sites of this rank in the halo of that rank
+
+    std::int64_t needed() const { return sitesOf(needs); }
+    std::int64_t given() const { return sitesOf(gives); }
   };
 
   SiteHalo() = default;
-  /// Local. @param boxes  of all ranks, disjoint  @param all  the whole lattice
-  SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all);
+  /// Local.
+  /// @param boxes  of all ranks, disjoint
+  /// @param all  the whole lattice, from (0, 0, 0)
+  /// @param periodic  by axis, whether the last sites are neighbors of the first ones
+  SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRange& all,
+           const std::array<bool, 3>& periodic = {});
 
   /// The array with the sites of this rank and their halo.
   const SiteRoom& room() const { return room_; }
@@ -104,9 +121,10 @@ class SiteHalo {
   template <class T>
   void exchange(HaloMessenger& messenger, T* values) const {
     for (const Link& link : links_) send(messenger, link.rank, link.gives, values);
+    copyImages(values);
     for (const Link& link : links_) {
       const Bytes bytes = messenger.receive(link.rank);
-      if (!fits(messenger, bytes.size(), link.needs, sizeof(T))) continue;
+      if (!fits(messenger, bytes.size(), link.needed(), sizeof(T))) continue;
       visit(link.needs, [&, at = std::size_t(0)](std::int64_t first, std::size_t count) mutable {
         std::memcpy(values + first, bytes.data() + at, count * sizeof(T));
         at += count * sizeof(T);
@@ -114,14 +132,21 @@ class SiteHalo {
     }
   }
 
+  /// The part of exchange() for the images of this rank's own sites. Local.
+  template <class T>
+  void copyImages(T* values) const {
+    forEachImage([&](std::int64_t image, std::int64_t site) { values[image] = values[site]; });
+  }
+
   /// The transpose of exchange(): adds the values in the halo to those of the ranks that own the
   /// sites.
   template <class T>
   void accumulate(HaloMessenger& messenger, T* values) const {
     for (const Link& link : links_) send(messenger, link.rank, link.needs, values);
+    forEachImage([&](std::int64_t image, std::int64_t site) { values[site] += values[image]; });
     for (const Link& link : links_) {
       const Bytes bytes = messenger.receive(link.rank);
-      if (!fits(messenger, bytes.size(), link.gives, sizeof(T))) continue;
+      if (!fits(messenger, bytes.size(), link.given(), sizeof(T))) continue;
       visit(link.gives, [&, at = std::size_t(0)](std::int64_t first, std::size_t count) mutable {
         for (std::size_t i = 0; i < count; ++i, at += sizeof(T)) {
           T value;
@@ -140,22 +165,52 @@ class SiteHalo {
       for (auto j = range.lo[1]; j < range.hi[1]; ++j)
         visit(room_.at(range.lo[0], j, k), index(range.along(0)));
   }
+  /// The same for the rows of several boxes, one box after the other.
+  template <class Visit>
+  void visit(const std::vector<CellRange>& ranges, Visit&& visit) const {
+    for (const CellRange& range : ranges) this->visit(range, visit);
+  }
 
  private:
+  /// Sites of this rank that are images of sites of the same rank.
+  struct Images {
+    CellRange range;                    ///< In the halo.
+    std::array<std::int64_t, 3> shift;  ///< From the sites.
+  };
+
+  static std::int64_t sitesOf(const std::vector<CellRange>& ranges) {
+    std::int64_t sites = 0;
+    for (const CellRange& range : ranges) sites += range.cells();
+    return sites;
+  }
+  /// Calls visit(place of an image, place of the site).
+  template <class Visit>
+  void forEachImage(Visit&& visit) const {
+    for (const Images& images : images_) {
+      const std::int64_t back = images.shift[0] * room_.step[0] + images.shift[1] * room_.step[1] +
+                                images.shift[2] * room_.step[2];
+      this->visit(images.range, [&](std::int64_t first, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i)
+          visit(first + static_cast<std::int64_t>(i), first + static_cast<std::int64_t>(i) - back);
+      });
+    }
+  }
   template <class T>
-  void send(HaloMessenger& messenger, int rank, const CellRange& range, const T* values) const {
+  void send(HaloMessenger& messenger, int rank, const std::vector<CellRange>& ranges,
+            const T* values) const {
     Bytes bytes;
-    bytes.reserve(index(range.cells()) * sizeof(T));
-    visit(range, [&](std::int64_t first, std::size_t count) {
+    bytes.reserve(index(sitesOf(ranges)) * sizeof(T));
+    visit(ranges, [&](std::int64_t first, std::size_t count) {
       append(bytes, values + first, count * sizeof(T));
     });
     messenger.send(rank, std::move(bytes));
   }
-  static bool fits(HaloMessenger& messenger, std::size_t bytes, const CellRange& range,
+  static bool fits(HaloMessenger& messenger, std::size_t bytes, std::int64_t sites,
                    std::size_t each);
 
   SiteRoom room_;
   std::vector<Link> links_;
+  std::vector<Images> images_;
 };
 
 }  // namespace tributary

@@ -130,12 +130,17 @@ struct Reference {
             for (const int side : {-1, 1}) {
               Site t = s;
               t[a] += side;
-              if (t[a] < 0 || t[a] == n[a]) continue;
+              const bool isBeyond = t[a] < 0 || t[a] == n[a];
+              if (isBeyond && problem.sites.seam[a] == 0) continue;
+              t[a] = (t[a] + n[a]) % n[a];
               if (smoothness == FillSmoothness::Biharmonic && number[here] < 0 &&
                   (s[a] == 0 || s[a] == n[a] - 1))
                 continue;
-              double weight = 1 / std::fabs(problem.sites.places[a][std::size_t(s[a])] -
-                                            problem.sites.places[a][std::size_t(t[a])]);
+              const double distance = isBeyond
+                                          ? problem.sites.seam[a]
+                                          : std::fabs(problem.sites.places[a][std::size_t(s[a])] -
+                                                      problem.sites.places[a][std::size_t(t[a])]);
+              double weight = 1 / distance;
               for (std::size_t b = 0; b < 3; ++b)
                 if (b != a) weight *= problem.sites.widths[b][std::size_t(s[b])];
               for (const bool isHere : {true, false}) {
@@ -417,6 +422,30 @@ void expectTheDirectSolution(const Case& one, FillSmoothness smoothness) {
 
 TEST(HarmonicFill, HasTheDirectSolution) {
   for (const Case& one : cases()) expectTheDirectSolution(one, FillSmoothness::Harmonic);
+}
+
+TEST(HarmonicFill, ContinuesAcrossSeams) {
+  // Odd and even numbers of sites, also two; a hole around the corners, and holes by chance.
+  for (const Site& n : {Site{11, 8, 9}, Site{2, 7, 5}, Site{6, 5, 2}, Site{9, 12, 1}})
+    for (unsigned axes = 1; axes < 8; ++axes) {
+      std::array<double, 3> seam{};
+      for (std::size_t a = 0; a < 3; ++a)
+        if ((axes >> a & 1) != 0 && n[a] > 1) seam[a] = 0.7 + double(a);
+      const auto isUnknown = [n](const Site& s) {
+        bool isAtCorner = true;
+        for (std::size_t a = 0; a < 3; ++a)
+          isAtCorner = isAtCorner && (s[a] < (n[a] + 2) / 4 || s[a] >= n[a] - (n[a] + 2) / 4);
+        return isAtCorner || random01(std::uint64_t((s[2] * 99 + s[1]) * 99 + s[0])) < 0.3;
+      };
+      expectTheDirectSolution(
+          {"seam", problemOf(pointSites(randomLines(n, axes, 1), seam), isUnknown, noise(axes))},
+          FillSmoothness::Harmonic);
+    }
+  CellGrid grid;
+  grid.ends = randomLines({8, 6, 5}, 3, 1);
+  expectTheDirectSolution(
+      {"cells", problemOf(cellSites(grid, {true, false, true}), ball({7, 5, 4}, 2), noise(3))},
+      FillSmoothness::Harmonic);
 }
 
 TEST(HarmonicFill, HasTheDirectBiharmonicSolution) {
@@ -845,6 +874,16 @@ TEST(HarmonicFill, RefusesWhatCannotBeOnAllRanks) {
   EXPECT_NE(errorWith([&](Problem& changed, HarmonicFillOptions&) {
               if (last) std::swap(changed.sites.places[0][0], changed.sites.places[0][1]);
             }).find("increase"),
+            std::string::npos);
+  for (const double seam : {-1.0, HUGE_VAL, std::nan("")})
+    EXPECT_NE(errorWith([&](Problem& changed, HarmonicFillOptions&) {
+                if (last) changed.sites.seam[1] = seam;
+              }).find("seam"),
+              std::string::npos);
+  EXPECT_NE(errorWith([&](Problem& changed, HarmonicFillOptions& options) {
+              changed.sites.seam[2] = 1;
+              options.smoothness = FillSmoothness::Biharmonic;
+            }).find("biharmonic"),
             std::string::npos);
   EXPECT_NE(errorOf([&] {
               CellRange box = problem.all();

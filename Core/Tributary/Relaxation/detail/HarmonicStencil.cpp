@@ -42,6 +42,8 @@ LatticeStencil::LatticeStencil(const SiteLattice& sites) {
     Axis<double>& axis = doubles_[a];
     axis.conductances.assign(x.size() + 1, 0.0);
     for (std::size_t i = 1; i < x.size(); ++i) axis.conductances[i] = shortest / (x[i] - x[i - 1]);
+    if (sites.seam[a] > 0)
+      axis.conductances.front() = axis.conductances.back() = shortest / sites.seam[a];
     for (const double width : sites.widths[a]) axis.widths.push_back(varies ? width / shortest : 1);
     floats_[a].conductances.assign(axis.conductances.begin(), axis.conductances.end());
     floats_[a].widths.assign(axis.widths.begin(), axis.widths.end());

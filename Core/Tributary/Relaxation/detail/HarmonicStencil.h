@@ -26,8 +26,8 @@ struct SiteRun {
 
 /// The finite-volume Laplace operator of a lattice. The flux between neighboring sites is the
 /// difference of their values times their conductance: the area of the face between their control
-/// volumes divided by their distance. No flux crosses the border. Lengths are in units of the
-/// smallest mean distance of sites along an axis.
+/// volumes divided by their distance. No flux crosses the border, except for a seam. Lengths are in
+/// units of the smallest mean distance of sites along an axis.
 class LatticeStencil {
  public:
   /// The conductances of a row of sites along x. Those along y and z are to be multiplied by

@@ -105,9 +105,12 @@ MultigridLevel makeCoarseLevel(const MultigridLevel& fine, const LatticeStencil&
   for (std::size_t a = 0; a < 3; ++a) {
     coarse.sites[a] = (fine.sites[a] + factor[a] - 1) / factor[a];
     coarse.spacing[a] = fine.spacing[a] * static_cast<double>(factor[a]);
+    // One site is no neighbor of itself.
+    coarse.periodic[a] = fine.periodic[a] && coarse.sites[a] > 1;
   }
   for (const CellRange& box : fine.boxes) coarse.boxes.push_back(coarseBox(box, factor));
-  coarse.halo = SiteHalo(coarse.boxes, fine.isReplicated ? 0 : rank, wholeOf(coarse.sites));
+  coarse.halo =
+      SiteHalo(coarse.boxes, fine.isReplicated ? 0 : rank, wholeOf(coarse.sites), coarse.periodic);
   const SiteRoom& room = coarse.halo.room();
   coarse.unknown.assign(room.size, 0);
   for (auto& axis : coarse.before) axis.assign(room.size, 0.0f);
@@ -128,7 +131,8 @@ MultigridLevel makeCoarseLevel(const MultigridLevel& fine, const LatticeStencil&
         coarse.unknown[place] = 1;
         coarse.toKnown[place] = sums.allUnknown ? farther * sums.toKnown : sums.toKnown;
         for (std::size_t a = 0; a < 3; ++a)
-          coarse.before[a][place] = sums.before[a] / static_cast<float>(factor[a]);
+          if (coarse.sites[a] > 1)
+            coarse.before[a][place] = sums.before[a] / static_cast<float>(factor[a]);
       }
   return coarse;
 }
@@ -168,10 +172,11 @@ MultigridLevel makeReplica(const MultigridLevel& level) {
   MultigridLevel whole;
   whole.sites = level.sites;
   whole.spacing = level.spacing;
+  whole.periodic = level.periodic;
   whole.coarsenings = level.coarsenings;
   whole.isReplicated = true;
   whole.boxes = {wholeOf(level.sites)};
-  whole.halo = SiteHalo(whole.boxes, 0, wholeOf(level.sites));
+  whole.halo = SiteHalo(whole.boxes, 0, wholeOf(level.sites), level.periodic);
   whole.partBoxes = level.boxes;
   whole.part = level.halo;
   whole.partRight.assign(level.halo.room().size, 0.0f);
@@ -246,12 +251,14 @@ void MultigridLevel::freeSetup() {
   unknown = std::vector<std::uint8_t>();
 }
 
-MultigridLevel makeFinestLevel(const std::array<Index, 3>& sites, const LatticeStencil& stencil,
+MultigridLevel makeFinestLevel(const std::array<Index, 3>& sites,
+                               const std::array<bool, 3>& periodic, const LatticeStencil& stencil,
                                const std::vector<CellRange>& boxes, const SiteHalo& halo,
                                const std::vector<SiteRun>& runs,
                                const std::vector<std::uint8_t>& unknown) {
   MultigridLevel finest;
   finest.sites = sites;
+  finest.periodic = periodic;
   for (std::size_t a = 0; a < 3; ++a) finest.spacing[a] = stencil.spacing(a);
   finest.boxes = boxes;
   finest.isReplicated = boxes.size() == 1;

@@ -13,7 +13,7 @@
 namespace tributary::detail {
 
 /// Linear interpolation from coarse to fine sites along one axis. Beyond the border, values are
-/// extended as constants.
+/// extended as constants, also beyond a seam.
 struct AxisInterpolation {
   /// The coarse sites that a fine site is interpolated from: its block and the block on its other
   /// side.
@@ -35,6 +35,7 @@ struct AxisInterpolation {
 struct MultigridLevel {
   std::array<std::int64_t, 3> sites{};  ///< along each axis, of all ranks
   std::array<double, 3> spacing{};      ///< mean distance of sites along each axis
+  std::array<bool, 3> periodic{};       ///< whether the last sites are neighbors of the first ones
   int coarsenings = 0;                  ///< number of finer levels
   bool isReplicated = false;            ///< whether each rank holds the whole level
   std::vector<CellRange> boxes;         ///< of all ranks; one if the level is replicated
@@ -69,6 +70,7 @@ struct MultigridLevel {
 /// @param boxes  of all ranks
 /// @param unknown  by place in the halo's room, also beside the box
 [[nodiscard]] MultigridLevel makeFinestLevel(const std::array<std::int64_t, 3>& sites,
+                                             const std::array<bool, 3>& periodic,
                                              const LatticeStencil& stencil,
                                              const std::vector<CellRange>& boxes,
                                              const SiteHalo& halo, const std::vector<SiteRun>& runs,

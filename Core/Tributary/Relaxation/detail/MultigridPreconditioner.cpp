@@ -104,8 +104,8 @@ MultigridPreconditioner::MultigridPreconditioner(
       parallelFor_(std::move(parallelFor)),
       stencil_(stencil) {
   collectively(transport_, [&] {
-    levels_.push_back(makeFinestLevel({sites.along(0), sites.along(1), sites.along(2)}, stencil,
-                                      boxes, halo, runs, unknown));
+    levels_.push_back(makeFinestLevel({sites.along(0), sites.along(1), sites.along(2)},
+                                      sites.periodic(), stencil, boxes, halo, runs, unknown));
   });
   halo.exchange(messenger_, levels_.front().toKnown.data());
   const auto isCoarsest = [](const MultigridLevel& level) {

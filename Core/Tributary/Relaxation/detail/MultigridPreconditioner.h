@@ -26,8 +26,9 @@ namespace tributary::detail {
 /// sites are replicated on each rank.
 ///
 /// Cycle: corrections are interpolated linearly, and residuals are restricted by the transpose. The
-/// smoother is red-black Gauss-Seidel, red first on the way down and last on the way up. Apart from
-/// rounding, the result does not depend on the decomposition.
+/// smoother is red-black Gauss-Seidel, red first on the way down and last on the way up; sites of
+/// one color across a seam are neighbors if their number is odd, and read each other's old values.
+/// Apart from rounding, the result does not depend on the decomposition.
 ///
 /// Synchronous: ranks wait for their neighbors on each level.
 class MultigridPreconditioner {
