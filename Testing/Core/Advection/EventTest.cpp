@@ -458,7 +458,7 @@ TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
   TraceOptions options = smallSteps(0.9);
   options.rules.integrator = Integrator::RungeKutta2;
   add(options.rules, plane({-0.65, 0, 0}, {1, 0, 0}), 1);
-  add(options.rules, plane({-0.3, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({-0.15, 0, 0}, {1, 0, 0}));
   const auto domain = makeMeshDomain(world(), setup);
   std::vector<Seed> seeds;
   if (world().rank() == 0) seeds.push_back({{-0.95, 0.01, 0.01}, 0});
@@ -469,7 +469,7 @@ TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[1].event, 0) << "after all others of the step";
     for (const CrossingPoint& crossing : found)
-      EXPECT_NEAR(crossing.point.x[0], crossing.event == 0 ? -0.05 : -0.3, 1e-12);
+      EXPECT_NEAR(crossing.point.x[0], crossing.event == 0 ? -0.05 : -0.15, 1e-12);
     EXPECT_EQ(traced.lines.at(0).reason, ends ? Reason::Event : Reason::OutOfDomain);
   }
 }
