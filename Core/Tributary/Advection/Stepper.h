@@ -393,7 +393,7 @@ inline void searchZero(const StepRules& rules, Particle& p, int candidate, const
 template <Integrator I>
 inline void leaveCandidate(const StepRules& rules, Particle& p) {
   EventProgress& e = p.events;
-  e.handled = static_cast<std::uint16_t>(e.handled | 1u << e.candidate);
+  e.handled = static_cast<std::uint16_t>(e.handled | detail::memberOf(rules, p, e.candidate));
   e.tried = 0;
   e.best = -1;
   const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.handled);
@@ -494,15 +494,16 @@ template <Integrator I>
     return false;
   }
   if (e.phase == EventPhase::Fallback) {
-    e.failed = static_cast<std::uint16_t>(e.failed | 1u << e.candidate);
+    e.failed = static_cast<std::uint16_t>(e.failed | detail::memberOf(rules, p, e.candidate));
     leaveCandidate<I>(rules, p);
     if (e.phase != EventPhase::Return) return true;
   }
   p.h = e.fullStep;
   std::memcpy(p.target, e.end, sizeof e.end);
-  for (int candidate = 0; e.failed != 0; ++candidate) {
-    if ((e.failed >> candidate & 1) == 0) continue;
-    e.failed = static_cast<std::uint16_t>(e.failed ^ 1u << candidate);
+  for (int candidate = 0; e.failed != 0 && candidate < detail::EventCandidates; ++candidate) {
+    const unsigned member = detail::memberOf(rules, p, candidate);
+    if ((e.failed & member) == 0) continue;
+    e.failed = static_cast<std::uint16_t>(e.failed ^ member);
     e.candidate = static_cast<std::int8_t>(candidate);
     const bool counts = detail::isCrossingAt(rules, p, candidate, e.end);
     if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;

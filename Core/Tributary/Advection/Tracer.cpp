@@ -170,7 +170,8 @@ class Tracer {
   void send(const MigratingParticle& migrating) {
     if (!domain_.assignment.exists(migrating.particle.block))
       refuseMessage("a particle for block " + std::to_string(migrating.particle.block));
-    writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_);
+    writeMigratingParticle(outgoing_[migrating.particle.block], migrating, stages_,
+                           options_.rules.events.count);
     ++result_.handovers;
   }
   /// @param points  of the line, recorded on all ranks

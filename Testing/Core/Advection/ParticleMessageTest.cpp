@@ -104,7 +104,7 @@ MigratingParticle sampleAtEvent(int stage, Status status) {
 
 MigratingParticle sendAndRead(const MigratingParticle& sent, int stages, int events) {
   Bytes bytes;
-  writeMigratingParticle(bytes, sent, stages);
+  writeMigratingParticle(bytes, sent, stages, events);
   Reader reader(bytes);
   const MigratingParticle got = readMigratingParticle(reader, stages, events);
   EXPECT_TRUE(reader.atEnd());
@@ -125,6 +125,9 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
         EXPECT_EQ(got.best.block, 9);
       }
     }
+  // At the end of a step that is at no event yet, the first slope travels, too.
+  MigratingParticle ending = sample(Stages, Status::Active);
+  EXPECT_EQ(std::memcmp(ending.particle.k[0], sendAndRead(ending, Stages, 2).particle.k[0], 24), 0);
   // Between steps, only the numbers of crossings travel.
   MigratingParticle sent = sampleAtEvent(1, Status::Active);
   sent.particle.events.phase = EventPhase::None;
@@ -147,9 +150,9 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
     spoil(t.particle.events);
     return read(t, 2);
   };
-  EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = 16; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = 64; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = -1; }), "");
-  EXPECT_NE(spoiled([](EventProgress& e) { e.best = 16; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.best = 64; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.best = -2; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.endBlock = -1; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.count[3] = -1; }), "");

@@ -61,9 +61,9 @@ int slopesNeeded(int stage, int stages) {
   return stage < stages ? stage : 0;
 }
 
-/// At an event, parts of the step begin with the first slope.
-int slopesNeeded(int stage, int stages, bool isAtEvent) {
-  return std::max(slopesNeeded(stage, stages), int(isAtEvent));
+/// With events, parts of a step may begin at its end, with the first slope.
+int slopesNeeded(int stage, int stages, int events) {
+  return std::max(slopesNeeded(stage, stages), stage == stages && events > 0 ? 1 : 0);
 }
 
 bool hasCrossed(const EventProgress& events) {
@@ -95,7 +95,8 @@ void readEvents(Reader& reader, std::uint8_t flags, EventProgress& events) {
 
 }  // namespace
 
-void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages) {
+void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages,
+                            int events) {
   const Particle& p = migrating.particle;
   Fixed fixed{};
   copyState(p, fixed);
@@ -104,7 +105,7 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
                                           (hasCrossed(p.events) ? HasCrossed : 0) |
                                           (p.isAtEvent() ? IsAtEvent : 0));
   append(message, &fixed, sizeof fixed);
-  for (int s = 0; s < slopesNeeded(p.stage, stages, p.isAtEvent()); ++s)
+  for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s)
     append(message, p.k[s], 3 * sizeof(double));
   if (p.isAtEvent())
     append(message, &p.events, EventBytes);
@@ -127,8 +128,7 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages, int events) 
   copyState(fixed, p);
   p.status = static_cast<Status>(fixed.status);
   p.lastTry = (fixed.flags & LastTry) != 0;
-  const int slopes = slopesNeeded(p.stage, stages, fixed.flags & IsAtEvent);
-  for (int s = 0; s < slopes; ++s) {
+  for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s) {
     const auto slope = reader.raw(3 * sizeof(double));
     std::memcpy(p.k[s], slope.data(), slope.size());
   }

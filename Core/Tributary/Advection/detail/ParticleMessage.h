@@ -16,11 +16,12 @@ struct MigratingParticle {
 /// Appends a particle to a message: the state that later operations read and no more (slopes of
 /// stages to come, for instance, are left out).
 /// @param stages  evaluations of the integrator's step that give slopes (see Stages)
-void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages);
-
-/// Reads what writeMigratingParticle wrote. Throws Error when the message is malformed: too short,
-/// or with a stage, status or number that no particle can have.
 /// @param events  the number of events of the trace
+void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages,
+                            int events = 0);
+
+/// Reads what writeMigratingParticle wrote, with the same stages and events. Throws Error when the
+/// message is malformed: too short, or with a stage, status or number that no particle can have.
 [[nodiscard]] MigratingParticle readMigratingParticle(Reader& reader, int stages, int events = 0);
 
 }  // namespace tributary::detail

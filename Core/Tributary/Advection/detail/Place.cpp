@@ -62,8 +62,8 @@ void Place::take(std::size_t limit) {
   }
 }
 
-void Place::lend(std::size_t lines, int stages, const std::function<bool(std::int64_t)>& first,
-                 Writer& message) {
+void Place::lend(std::size_t lines, int stages, int events,
+                 const std::function<bool(std::int64_t)>& first, Writer& message) {
   std::stable_partition(seeds.begin(), seeds.end(),
                         [&](const Seed& seed) { return first(2 * seed.id); });
   const std::size_t lentSeeds = std::min(lines / linesPerSeed_, seeds.size());
@@ -80,7 +80,7 @@ void Place::lend(std::size_t lines, int stages, const std::function<bool(std::in
       MigratingParticle migrating{p, {}};
       migrating.particle.cell = block_.leave(p.cell);
       departFrom(block_, migrating.particle);
-      writeMigratingParticle(particles, migrating, stages);
+      writeMigratingParticle(particles, migrating, stages, events);
     });
   }
   message = Writer(std::move(particles));

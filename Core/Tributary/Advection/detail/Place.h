@@ -95,13 +95,12 @@ class Place {
 
   /// Removes seeds and particles, and appends them.
   /// @param lines  their number of lines, at most lendable()
-  /// @param stages  of the integrator
+  /// @param stages,events  of the integrator, and of the trace
   /// @param first  first(line) tells which lines are lent before others
-  void lend(std::size_t lines, int stages, const std::function<bool(std::int64_t)>& first,
-            Writer& message);
+  void lend(std::size_t lines, int stages, int events,
+            const std::function<bool(std::int64_t)>& first, Writer& message);
   /// Adds what lend() of a place with a copy of the block has written. Throws Error if it is
   /// malformed.
-  /// @param stages,events  of the integrator, and of the trace
   void borrow(int stages, int events, Reader& message);
   /// All points recorded here, for receivePoints() of a place with a copy of the block.
   [[nodiscard]] Bytes recordedPoints() const;

@@ -124,7 +124,7 @@ void Places::lend(BlockId block, std::int64_t items, int borrower, Writer& messa
   Place& place = *find(block);
   message.value(place.meter.secondsPerItem());
   place.lend(
-      index(items), stages_,
+      index(items), stages_, rules_.events.count,
       [&](std::int64_t line) { return lending_->homeOf && lending_->homeOf(line) == borrower; },
       message);
   update(place);

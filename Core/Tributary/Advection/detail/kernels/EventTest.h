@@ -13,9 +13,9 @@
 namespace tributary::detail {
 inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 
-/// The images of a step in a periodic domain in which events are tested: that of the period of its
-/// beginning, and that of its end.
-constexpr int EventImages = 2;
+/// The images of a step in a periodic domain in which events are tested: along each axis, that of
+/// its beginning, or that of its end (bit of the axis).
+constexpr int EventImages = 8;
 /// An event in an image: event + MostEvents * image.
 constexpr int EventCandidates = EventImages * MostEvents;
 
@@ -75,23 +75,24 @@ template <class P>
 TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide end[3], Wide time,
                                   Wide length) {
   WideInt any{};
-  for (int image = 0; image < EventImages; ++image) {
-    bool periodic = false;
-    Wide first[3], last[3];
-    for (int a = 0; a < 3; ++a) {
-      const Wide shift = shiftOf(rules, image == 0 ? p.x[a] : end[a], a);
-      first[a] = p.x[a] - shift;
-      last[a] = end[a] - shift;
-      periodic |= rules.period[a] > 0;
-    }
-    if (image > 0 && !periodic) break;
-    for (int e = 0; e < rules.events.count; ++e) {
-      const Event& event = rules.events.event[e];
-      any |= isCrossing<WideInt>(event, eventValue(event, first, p.time, p.length),
-                                 eventValue(event, last, time, length));
-    }
+  Wide first[3], last[3];
+  for (int a = 0; a < 3; ++a) {
+    const Wide shift = shiftOf(rules, p.x[a], a);
+    first[a] = p.x[a] - shift;
+    last[a] = end[a] - shift;
+    if (rules.period[a] > 0) any |= shift != shiftOf(rules, end[a], a);
+  }
+  for (int e = 0; e < rules.events.count; ++e) {
+    const Event& event = rules.events.event[e];
+    any |= isCrossing<WideInt>(event, eventValue(event, first, p.time, p.length),
+                               eventValue(event, last, time, length));
   }
   return any;
+}
+
+/// The point of a step whose period, along an axis, is that of a candidate's image.
+inline const double* baseOf(const Particle& p, int candidate, int a) {
+  return candidate / MostEvents >> a & 1 ? p.events.end : p.x;
 }
 
 /// The value of a candidate's function at a point of the step of a particle.
@@ -99,9 +100,8 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
 /// @param h  length of the part of the step that leads to x
 inline double candidateValue(const StepRules& rules, const Particle& p, int candidate,
                              const double x[3], double h) {
-  const double* const base = candidate < MostEvents ? p.x : p.events.end;
   double image[3];
-  for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOf(rules, base[a], a);
+  for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOf(rules, baseOf(p, candidate, a)[a], a);
   return eventValue(rules.events.event[candidate % MostEvents], image, p.time + h / p.speed,
                     p.length + magnitude(h));
 }
@@ -116,34 +116,51 @@ inline double eventRounding(const Event& event, const double x[3]) {
   return 4 * std::numeric_limits<double>::epsilon() * sum;
 }
 
-/// Whether the images of a step differ.
-inline bool crossesPeriod(const StepRules& rules, const Particle& p) {
-  bool differ = false;
+/// Whether the step of a particle crosses an event, in an image that it has.
+/// @pre EventProgress::end and fullStep are those of the step
+inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate) {
+  const int e = candidate % MostEvents, image = candidate / MostEvents;
+  const Event& event = rules.events.event[e];
+  if (e >= rules.events.count || (image > 0 && !isPlace(event))) return false;
   for (int a = 0; a < 3; ++a)
-    differ |= shiftOf(rules, p.x[a], a) != shiftOf(rules, p.events.end[a], a);
-  return differ;
+    if ((image >> a & 1) != 0 && shiftOf(rules, p.x[a], a) == shiftOf(rules, p.events.end[a], a))
+      return false;
+  const double before = candidateValue(rules, p, candidate, p.x, 0);
+  const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
+  if (!isCrossing<bool>(event, before, after)) return false;
+  // A seed on the surface. One on a length or at a time does not exist.
+  return p.steps > 0 || !isPlace(event) || magnitude(before) > eventRounding(event, p.x);
+}
+
+/// The candidates of a step that can be told apart, the first ones; no step crosses as many.
+constexpr unsigned LastCandidate = 1u << 15;
+
+/// The member of sets that stands for a candidate: candidates of a step are numbered in order. 0 if
+/// the step does not cross it.
+inline unsigned memberOf(const StepRules& rules, const Particle& p, int candidate) {
+  if (!isCandidate(rules, p, candidate)) return 0;
+  unsigned member = 1;
+  for (int other = 0; other < candidate && member <= LastCandidate; ++other)
+    if (isCandidate(rules, p, other)) member <<= 1;
+  return member <= LastCandidate ? member : 0;
 }
 
 /// The first candidate that the step of a particle crosses before a point of it; -1 if there is
 /// none.
-/// @pre EventProgress::end and fullStep are those of the step
+/// @pre as for isCandidate()
 /// @param h  length of the part of the step that leads to x
 /// @param without  a set of candidates that are left out
 inline int nextCandidate(const StepRules& rules, const Particle& p, const double x[3], double h,
                          unsigned without) {
-  const int images = crossesPeriod(rules, p) ? EventImages : 1;
-  for (int candidate = 0; candidate < images * MostEvents; ++candidate) {
-    const int e = candidate % MostEvents;
-    const Event& event = rules.events.event[e];
-    if (e >= rules.events.count || without >> candidate & 1) continue;
-    if (candidate >= MostEvents && !isPlace(event)) continue;
-    const double before = candidateValue(rules, p, candidate, p.x, 0);
+  unsigned member = 1;
+  for (int candidate = 0; candidate < EventCandidates && member <= LastCandidate; ++candidate) {
+    if (!isCandidate(rules, p, candidate)) continue;
+    const bool isLeftOut = (without & member) != 0;
+    member <<= 1;
+    if (isLeftOut) continue;
+    const double there = candidateValue(rules, p, candidate, x, h);
     const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
-    if (!isCrossing<bool>(event, before, after)) continue;
-    if ((candidateValue(rules, p, candidate, x, h) >= 0) != (after >= 0)) continue;
-    // A seed on the surface. One on a length or at a time does not exist.
-    if (p.steps == 0 && isPlace(event) && magnitude(before) <= eventRounding(event, p.x)) continue;
-    return candidate;
+    if ((there >= 0) == (after >= 0)) return candidate;
   }
   return -1;
 }
@@ -153,13 +170,12 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
                          const double x[3]) {
   constexpr double Slack = 1e-9;  // a plane on the side of the box is found in one image
   const Event& event = rules.events.event[candidate % MostEvents];
-  const double* const base = candidate < MostEvents ? p.x : p.events.end;
-  const double* const other = candidate < MostEvents ? p.events.end : p.x;
   double along = 0;
   for (int a = 0; a < 3; ++a) {
-    const double shift = shiftOf(rules, base[a], a), image = x[a] - shift;
+    const double image = x[a] - shiftOf(rules, baseOf(p, candidate, a)[a], a);
     along += (image - event.origin[a]) * event.side[a];
-    if (!isPlace(event) || shift == shiftOf(rules, other[a], a)) continue;
+    if (!isPlace(event) || shiftOf(rules, p.x[a], a) == shiftOf(rules, p.events.end[a], a))
+      continue;
     const double from = (image - rules.periodicOrigin[a]) / rules.period[a];
     if (!(from >= -Slack && from <= 1 + Slack)) return false;
   }
@@ -168,10 +184,12 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
 
 /// The image of the crossing at p.target in the periodic box.
 inline void imageOfCrossing(const StepRules& rules, const Particle& p, double image[3]) {
-  const bool isIn = isPlace(rules.events.event[p.events.candidate % MostEvents]);
-  const double* const step = p.events.candidate < MostEvents ? p.x : p.events.end;
-  const double* const base = isIn ? step : p.target;
-  for (int a = 0; a < 3; ++a) image[a] = p.target[a] - shiftOf(rules, base[a], a);
+  const int candidate = p.events.candidate;
+  const bool isIn = isPlace(rules.events.event[candidate % MostEvents]);
+  for (int a = 0; a < 3; ++a) {
+    const double* const base = isIn ? baseOf(p, candidate, a) : p.target;
+    image[a] = p.target[a] - shiftOf(rules, base[a], a);
+  }
 }
 
 /// Where the secant through the ends of the bracket is zero.
@@ -217,7 +235,7 @@ inline void bracket(const StepRules& rules, Particle& p, int candidate, const do
   EventProgress& e = p.events;
   e.phase = EventPhase::Search;
   e.candidate = static_cast<std::int8_t>(candidate);
-  e.tried = static_cast<std::uint16_t>(e.tried | 1u << candidate);
+  e.tried = static_cast<std::uint16_t>(e.tried | memberOf(rules, p, candidate));
   e.trials = 0;
   e.lastSide = 0;
   e.low = 0;
