@@ -123,6 +123,41 @@ def tilted(mesh):
     return [digest_of(rows)]
 
 
+def around():
+    """Lines go on from the last column to the first one, 10 degrees farther, where data end; meridians there and
+    elsewhere are crossed once in each turn."""
+    turn, meridians = 2 * np.pi / RATE, (175.0, 30.0)
+    where = starts(12)
+    start = seeds(where)
+    data = globe(POLAR, {"mesh": "image", "size": [36, 13, 4], "pieces": 3}, low=(-180.0, -75.0), high=(170.0, 75.0))
+    limits = {**LINES, "MaximumIntegrationTime": 2 * turn, "MaximumStepLength": 0.1, "MaximumSteps": 10000}
+    proxy = check.tracer(data, start, Periodic=[1, 0, 0], **limits, **SPHERE, **velocities.of("POINTS"))
+    proxy.Events = [f"plane origin {x} 0 0 normal 1 0 0" for x in meridians]
+    rows, _ = lines_of(proxy)
+    expect(len(rows) == 2 * len(where), f"{len(rows)} lines")
+    for seed, times, points in rows:
+        wanted = where[seed] + np.stack([degrees(RATE, times), 0 * times, 0 * times], -1)
+        expect(abs(abs(times[-1]) - 2 * turn) < 1e-6 * turn, f"a line ends at {points[-1]} after {times[-1]} s")
+        expect(abs(points - wanted).max() < 1e-3, f"{points[-1]} is not {wanted[-1]} after {times[-1]} s")
+    output = proxy.GetClientSideObject().GetOutputDataObject(1)
+    data_of = {name: vtk_to_numpy(output.GetPointData().GetArray(name))
+               for name in ("SeedIds", "EventId", "CrossingNumber", "IntegrationTime", "u")}
+    places = vtk_to_numpy(output.GetPoints().GetData()) if output.GetNumberOfPoints() else np.zeros((0, 3))
+    for n, place in enumerate(places):
+        event, count, time = (data_of[name][n] for name in ("EventId", "CrossingNumber", "IntegrationTime"))
+        lead = np.radians(meridians[event] - where[data_of["SeedIds"][n], 0]) / RATE % turn
+        wanted = lead + (count - 1) * turn if time > 0 else lead - count * turn
+        expect(abs(time - wanted) < 1e-6 * turn, f"the crossing {count} of meridian {event} at {time}, not {wanted}")
+        expect(abs(place[0] - meridians[event]) < 1e-6, f"a crossing at {place}")
+    total = sum(COMM.allgather(len(places)))
+    expect(total == len(where) * 2 * 2 * len(meridians), f"{total} crossings")
+    check.delete(proxy, data, start)
+    everything = hashlib.sha256()
+    for mine in (places, *(data_of[name] for name in sorted(data_of))):
+        everything.update(b"".join(COMM.allgather(mine.tobytes())))
+    return [digest_of(rows), everything.hexdigest()[:24]]
+
+
 def over_time(turns, bound):
     """Paths on a sphere that turns faster and faster: linear in time."""
     growth, times = 1 / LONG, (0.0, LONG / 2, LONG)
@@ -230,7 +265,7 @@ def main():
     work.update({f"tilted, {mesh}": lambda m=mesh: tilted(m) for mesh in ("image", "structured")})
     work["polar over time"] = lambda: over_time(POLAR, 1e-3)
     work["tilted over time"] = lambda: over_time(TILTED, 0.2)
-    work.update({"poles": poles, "kept": kept})
+    work.update({"around": around, "poles": poles, "kept": kept})
     check.run_cases(work, COMM.rank, "lines on a sphere")
 
 
