@@ -43,7 +43,7 @@ void closeSteps(Transport& transport, const TraceSettings& settings, const StepD
                   numberText(one.origin) + " and have the period " + numberText(one.period) +
                   " at the time " + numberText(earlier.time) + ", and " + numberText(other.origin) +
                   " and " + numberText(other.period) + " at the time " + numberText(later.time) +
-                  "; switch it off there, or set Period if the data only "
+                  "; set it to 0 there, or set Period if the data only "
                   "look different");
   }
 }

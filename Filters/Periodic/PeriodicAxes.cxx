@@ -90,8 +90,8 @@ void refuseRotated(Transport& transport, Span<const Leaf> leaves) {
       if (auto* image = vtkImageData::SafeDownCast(leaf.dataSet))
         if (!image->GetDirectionMatrix()->IsIdentity())
           throw Error(
-              "Periodic is on, and an image of the input has a direction matrix; switch Periodic "
-              "off, or resample the image along the axes");
+              "Periodic is on, and an image of the input has a direction matrix; set Periodic to "
+              "0, or resample the image along the axes");
   });
 }
 
@@ -218,7 +218,7 @@ PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
     // The same on all ranks, as are the errors below.
     if (!(fact.length() > 0))
       throw Error("Periodic is on along " + axisName(a) +
-                  ", where the input is flat; switch it off there");
+                  ", where the input is flat; set it to 0 there");
     if (!std::isfinite(fact.length()))
       throw Error("Periodic is on along " + axisName(a) +
                   ", where the input has coordinates that are not finite; repair its points");

@@ -103,13 +103,13 @@ def main():
     flat = Torus([np.arange(COUNT), np.arange(COUNT), [0.0]], (COUNT, COUNT, 0), field).source()
     where = seeds([[3.0, 4.0, 0.0], [5.0, 6.0, 0.0]])
     lines = check.tracer(flat, where, Periodic=[0, 0, 1], **forward)
-    cases.refused("flat", lines, ("Periodic is on along Z", "flat", "switch it off"))
+    cases.refused("flat", lines, ("Periodic is on along Z", "flat", "set it to 0"))
     lines.Periodic = [0, 0, 0]
     cases.cured("flat", lines, 2)
     check.delete(lines, flat, where)
     some = rotated()
     lines = check.tracer(some, starts, Periodic=[1, 0, 0], **forward)
-    cases.refused("a direction matrix", lines, ("Periodic is on", "direction matrix", "switch Periodic off"))
+    cases.refused("a direction matrix", lines, ("Periodic is on", "direction matrix", "set Periodic to 0"))
     check.delete(lines, some)
     # The seeds alone, without a data set on any rank.
     nothing = check.held(vtkMultiBlockDataSet())
@@ -125,7 +125,7 @@ def main():
 
     data = in_time(make, [0.0, 1.0])
     tracer = check.paths(data, starts, Periodic=[1, 0, 0])
-    moving.refused("a period that changes", tracer, ("Periodic is on along X", "at the time 0", "switch it off"))
+    moving.refused("a period that changes", tracer, ("Periodic is on along X", "at the time 0", "set it to 0"))
     tracer.Periodic = [0, 0, 0]
     moving.cured("a period that changes", tracer, 2)
     check.delete(tracer, data, starts)
