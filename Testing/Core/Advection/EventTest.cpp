@@ -580,37 +580,38 @@ TEST(EventPromise, HoldsForAnyCutOfMeshes) {
                     return traceAll(transport, mesh->domain, seeds, options);
                   });
   }
+}
 
-  TEST(BadEvents, AreRefused) {
-    const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
-    const Vector zero{0, 0, 0}, one{1, 1, 1}, spoiled{0, nan, 0}, axis{0, 0, 1};
-    const auto message = [](auto&& make) { return errorOf([&] { static_cast<void>(make()); }); };
-    const auto has = [](const std::string& text, const std::string& part) {
-      return text.find(part) != std::string::npos;
-    };
-    EXPECT_TRUE(has(message([&] { return plane(zero, zero); }), "normal"));
-    EXPECT_TRUE(has(message([&] { return plane(spoiled, one); }), "origin"));
-    EXPECT_TRUE(has(message([&] { return plane(zero, spoiled); }), "normal"));
-    EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), 0); }), "radius"));
-    EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), nan); }), "radius"));
-    EXPECT_TRUE(has(message([&] { return boxEvent(one.data(), zero.data()); }), "upper corner"));
-    EXPECT_TRUE(has(message([&] { return lengthEvent(-1); }), "length"));
-    EXPECT_TRUE(has(message([&] { return timeEvent(infinite); }), "time"));
-    EXPECT_TRUE(has(message([&] { return halfPlaneEvent(zero.data(), axis.data(), axis.data()); }),
-                    "parallel"));
-    TraceOptions options;
-    options.rules.events.count = MostEvents + 1;
-    EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "at most 8"));
-    options.rules.events = {};
-    add(options.rules, plane(zero, axis), -1);
-    EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "endsLine"));
-    options.rules.events.event[0].endsLine = 0;
-    options.rules.events.event[0].origin[1] = nan;
-    EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "origin"));
-    options.rules.events.event[0].origin[1] = 0;
-    options.rules.interval = TimeInterval{0, 1, 1};
-    EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "interval"));
-  }
+TEST(BadEvents, AreRefused) {
+  const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
+  const Vector zero{0, 0, 0}, one{1, 1, 1}, spoiled{0, nan, 0}, axis{0, 0, 1};
+  const auto message = [](auto&& make) { return errorOf([&] { static_cast<void>(make()); }); };
+  const auto has = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  EXPECT_TRUE(has(message([&] { return plane(zero, zero); }), "normal"));
+  EXPECT_TRUE(has(message([&] { return plane(spoiled, one); }), "origin"));
+  EXPECT_TRUE(has(message([&] { return plane(zero, spoiled); }), "normal"));
+  EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), 0); }), "radius"));
+  EXPECT_TRUE(has(message([&] { return sphereEvent(zero.data(), nan); }), "radius"));
+  EXPECT_TRUE(has(message([&] { return boxEvent(one.data(), zero.data()); }), "upper corner"));
+  EXPECT_TRUE(has(message([&] { return lengthEvent(-1); }), "length"));
+  EXPECT_TRUE(has(message([&] { return timeEvent(infinite); }), "time"));
+  EXPECT_TRUE(has(message([&] { return halfPlaneEvent(zero.data(), axis.data(), axis.data()); }),
+                  "parallel"));
+  TraceOptions options;
+  options.rules.events.count = MostEvents + 1;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "at most 8"));
+  options.rules.events = {};
+  add(options.rules, plane(zero, axis), -1);
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "endsLine"));
+  options.rules.events.event[0].endsLine = 0;
+  options.rules.events.event[0].origin[1] = nan;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "origin"));
+  options.rules.events.event[0].origin[1] = 0;
+  options.rules.interval = TimeInterval{0, 1, 1};
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "interval"));
+}
 
 }  // namespace
 }  // namespace tributary::testing
