@@ -62,7 +62,7 @@ void play(Transport& transport, Kind kind, int lender) {
   Cargo cargo;
   TraceOptions options;
   options.rules.integrator = Integrator::RungeKutta2;
-  options.rules.maximumSteps = 200;
+  options.rules.maximumSteps = 20;
   options.exchange.detector = "tree-counter";
   options.lending.emplace();
   options.lending->options.policy = &policy;
@@ -70,7 +70,7 @@ void play(Transport& transport, Kind kind, int lender) {
   if (kind == Kind::UnsteadyMesh) options.rules.interval = Interval;
   std::vector<tributary::Seed> starts;
   if (transport.rank() == lender)
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 4; ++i) {
       const double x = 0.1 + 0.1 * i;
       starts.push_back({{x, 0.4 - x, -0.3}, i});
       if (kind == Kind::Grid) starts.back() = {{x, 1 + x, 0.3}, i};
@@ -86,8 +86,10 @@ Scene scene(const std::string& name, int rank, Kind kind, int lender) {
 
 const std::vector<Scene>& scenes() {
   static const std::vector<Scene> all = {
-      scene("mesh-borrower", 1, Kind::Mesh, 0),         scene("mesh-lender", 0, Kind::Mesh, 0),
-      scene("grid-borrower", 0, Kind::Grid, 1),         scene("grid-lender", 1, Kind::Grid, 1),
+      scene("mesh-borrower", 1, Kind::Mesh, 0),
+      scene("mesh-lender", 0, Kind::Mesh, 0),
+      scene("grid-borrower", 0, Kind::Grid, 1),
+      scene("grid-lender", 1, Kind::Grid, 1),
       scene("unsteady-borrower", 1, Kind::UnsteadyMesh, 0),
       scene("unsteady-lender", 0, Kind::UnsteadyMesh, 0),
   };
