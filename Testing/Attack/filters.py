@@ -74,8 +74,8 @@ FILTERS = {
         Filter(
             "FlowMap",
             "AsyncFlowMap",
-            {"SelectInputVectors": array(0, 0, "velocity"), "MaximumNumberOfSteps": [200], "Seeds": [1],
-             "SamplingDimensions": [5, 4, 3], "IntegrationTime": [0.75]},
+            {"SelectInputVectors": array(0, 0, "velocity"), "MaximumNumberOfSteps": [40], "Seeds": [1],
+             "SamplingDimensions": [3, 3, 2], "IntegrationTime": [0.75]},
             adds=("FlowMap", "FTLE", "EndTime", "ReasonForTermination", "vtkValidPointMask"),
             times=(0.0, 1.0),
             asked=(0.0,),
