@@ -129,7 +129,7 @@ def around():
     turn, meridians = 2 * np.pi / RATE, (175.0, 30.0)
     where = starts(12)
     start = seeds(where)
-    data = globe(POLAR, {"mesh": "image", "size": [36, 13, 4], "pieces": 3}, low=(-180.0, -75.0), high=(170.0, 75.0))
+    data = globe(POLAR, {"mesh": "image", "size": [36, 13, 4]}, low=(-180.0, -75.0), high=(170.0, 75.0))
     limits = {**LINES, "MaximumIntegrationTime": 2 * turn, "MaximumStepLength": 0.1, "MaximumSteps": 10000}
     proxy = check.tracer(data, start, Periodic=[1, 0, 0], **limits, **SPHERE, **velocities.of("POINTS"))
     proxy.Events = [f"plane origin {x} 0 0 normal 1 0 0" for x in meridians]
