@@ -8,6 +8,7 @@
 #include <vtkPoints.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -96,12 +97,22 @@ std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found) {
   return makeFlowDomain(transport, std::move(found));
 }
 
-/// Local. The highest dimension of pieces; 0 without any.
-int dimensionOfPieces(const FlowPieces& found) {
-  int dimension = 0;
-  for (const FlowPiece& piece : found.pieces)
-    dimension = std::max(dimension, dimensionOf(piece.dataSet));
-  return dimension;
+/// The data sets of this rank that have cells and vectors.
+struct WithVectors {
+  std::int64_t count = 0;
+  std::int64_t dimension = 0;  ///< The highest one.
+};
+
+/// Local.
+WithVectors findWithVectors(vtkDataObject* data, const VelocityForm& form) {
+  WithVectors found;
+  for (const Leaf& leaf : leavesOf(data)) {
+    const int dimension = dimensionOf(leaf.dataSet);
+    if (dimension < 0 || !form.isIn(leaf.dataSet)) continue;
+    ++found.count;
+    found.dimension = std::max<std::int64_t>(found.dimension, dimension);
+  }
+  return found;
 }
 
 /// Local. The number of data sets that have cells of a dimension but no vectors.
@@ -118,24 +129,37 @@ std::string betweenTimes(const StepData& earlier, const StepData& later) {
   return "between the times " + numberText(earlier.time) + " and " + numberText(later.time);
 }
 
-/// Collective. Throws Error on all ranks if the vectors are missing at one of two steps: in all
-/// data sets, or in some while all have them at the other step.
+}  // namespace
+
+vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) {
+  auto copy = vtkSmartPointer<vtkDataObject>::Take(data->NewInstance());
+  copy->ShallowCopy(data);
+  if (ownsArrays)
+    forEachDataSet(copy, [](vtkDataObject* leaf) {
+      requireMemory(static_cast<std::size_t>(leaf->GetActualMemorySize()) << 10);
+      const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
+      own->DeepCopy(leaf);
+      leaf->ShallowCopy(own);
+    });
+  return copy;
+}
+
 void requireVectors(Transport& transport, const StepData& earlier, const StepData& later,
-                    const FlowPieces& earlierPieces, const FlowPieces& laterPieces,
-                    const VelocityForm& form) {
+                    const VelocityForm& form, bool changes) {
+  std::array<WithVectors, 2> with;
   std::int64_t dimension = 0;
   collectively(transport, [&] {
-    dimension = std::max(dimensionOfPieces(earlierPieces), dimensionOfPieces(laterPieces));
+    with = {findWithVectors(earlier.data, form), findWithVectors(later.data, form)};
+    dimension = std::max(with[0].dimension, with[1].dimension);
   });
   dimension = allreduce(transport, ReduceOp::Max, dimension);
   std::vector<std::int64_t> counts;
   collectively(transport, [&] {
-    counts = {static_cast<std::int64_t>(earlierPieces.pieces.size()),
-              static_cast<std::int64_t>(laterPieces.pieces.size()),
-              countWithout(earlier.data, form, dimension),
+    counts = {with[0].count, with[1].count, countWithout(earlier.data, form, dimension),
               countWithout(later.data, form, dimension)};
   });
   const std::vector<std::int64_t> sums = allreduce(transport, ReduceOp::Sum, counts);
+  if (!changes && sums[0] == sums[1]) return;
   for (const int step : {0, 1}) {
     const auto at = static_cast<std::size_t>(step), other = 1 - at;
     const std::string here = numberText((step == 0 ? earlier : later).time);
@@ -150,21 +174,6 @@ void requireVectors(Transport& transport, const StepData& earlier, const StepDat
                   ", and none does at the time " + there + "; " +
                   form.choice("that they have at all time steps"));
   }
-}
-
-}  // namespace
-
-vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) {
-  auto copy = vtkSmartPointer<vtkDataObject>::Take(data->NewInstance());
-  copy->ShallowCopy(data);
-  if (ownsArrays)
-    forEachDataSet(copy, [](vtkDataObject* leaf) {
-      requireMemory(static_cast<std::size_t>(leaf->GetActualMemorySize()) << 10);
-      const auto own = vtkSmartPointer<vtkDataObject>::Take(leaf->NewInstance());
-      own->DeepCopy(leaf);
-      leaf->ShallowCopy(own);
-    });
-  return copy;
 }
 
 IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
@@ -183,7 +192,7 @@ IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlie
     domains.flow = makeFlowDomain(transport, std::move(found));
     return domains;
   }
-  requireVectors(transport, earlier, later, found, next, form);
+  requireVectors(transport, earlier, later, form, true);
   domains.flow = domainOf(transport, std::move(found));
   domains.later = domainOf(transport, std::move(next));
   // The same on all ranks.

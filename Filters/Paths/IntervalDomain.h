@@ -24,6 +24,13 @@ struct StepData {
 ///                    overwrite its own
 [[nodiscard]] vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays);
 
+/// Collective. Throws Error on all ranks if the mesh changes between two steps and the vectors are
+/// missing at one of them: in all data sets, or in some while all have them at the other step.
+/// @param changes  whether the mesh is known to change; otherwise, it does if the number of data
+///                 sets with vectors does
+void requireVectors(Transport& transport, const StepData& earlier, const StepData& later,
+                    const VelocityForm& form, bool changes);
+
 /// The domains of an interval between two steps.
 struct IntervalDomains {
   /// With the vectors of both steps, and the points of both where these move. Where the mesh

@@ -26,10 +26,14 @@ void closeSteps(Transport& transport, const TraceSettings& settings, const StepD
   const auto close = [&](vtkDataObject* data) {
     return closeFlow(transport, data, settings.periodic, settings.velocity);
   };
+  const bool areTwo =
+      settings.periodic.any() &&
+      allreduce(transport, ReduceOp::Or, std::int64_t(earlier.data != later.data)) != 0;
+  // Missing vectors would look like another period.
+  if (areTwo) requireVectors(transport, earlier, later, settings.velocity, false);
   field.closed = close(earlier.data);
   field.laterClosed = field.closed;
-  if (!settings.periodic.any() ||
-      allreduce(transport, ReduceOp::Or, std::int64_t(earlier.data != later.data)) == 0) {
+  if (!areTwo) {
     field.laterClosed.input = later.data;
     return;
   }

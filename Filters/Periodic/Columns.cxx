@@ -81,10 +81,7 @@ Source sourceOf(vtkDataSet* dataSet, std::size_t axis, const ArraysOf& arraysOf)
   extentOf(dataSet, extent.data());
   Source source{dataSet, ColumnPlaces(extent, axis), extent[2 * axis], {}, {}, nullptr, {}};
   for (vtkDataArray* array : arraysOf(dataSet)) {
-    if (array->GetNumberOfTuples() != dataSet->GetNumberOfPoints())
-      throw Error(std::string("the array \"") + (array->GetName() ? array->GetName() : "") +
-                  "\" has " + std::to_string(array->GetNumberOfTuples()) + " tuples for " +
-                  std::to_string(dataSet->GetNumberOfPoints()) + " points; remove it");
+    requireTuplePerPoint(array, dataSet);
     source.arrays.push_back(plain(array));
     source.names.emplace_back(array->GetName() ? array->GetName() : "");
   }
@@ -277,6 +274,13 @@ std::vector<FirstColumn> sendFirstColumn(Transport& transport, const WholeLattic
           });
       });
   return columns;
+}
+
+void requireTuplePerPoint(vtkDataArray* array, vtkDataSet* dataSet) {
+  if (array->GetNumberOfTuples() != dataSet->GetNumberOfPoints())
+    throw Error(std::string("the array \"") + (array->GetName() ? array->GetName() : "") +
+                "\" has " + std::to_string(array->GetNumberOfTuples()) + " tuples for " +
+                std::to_string(dataSet->GetNumberOfPoints()) + " points; remove it");
 }
 
 std::vector<std::uint8_t> hiddenCellsOf(vtkDataSet* dataSet) {

@@ -86,6 +86,9 @@ using ArraysOf = std::function<std::vector<vtkDataArray*>(vtkDataSet*)>;
                                                        Span<const Leaf> leaves, std::size_t axis,
                                                        const ArraysOf& arraysOf);
 
+/// Local. Throws Error if the number of tuples of an array is not that of the points.
+void requireTuplePerPoint(vtkDataArray* array, vtkDataSet* dataSet);
+
 /// Local. The flags of the cells of a leaf: 1 for each that is hidden, also by a hidden point;
 /// empty if there is none.
 [[nodiscard]] std::vector<std::uint8_t> hiddenCellsOf(vtkDataSet* dataSet);

@@ -48,7 +48,8 @@ struct AxisFacts {
   double lo = 0, hi = 0;
   double smallest = 0, largest = 0, lastWidth = 0;  ///< Widths of cells; 0 if unknown.
   bool isUniform = false;
-  double nextColumn = 0;  ///< If it is uniform: the coordinate one cell beyond the last column.
+  bool decreases = false;  ///< Whether coordinates decrease from column to column.
+  double nextColumn = 0;   ///< If it is uniform: the coordinate one cell beyond the last column.
 
   [[nodiscard]] double length() const { return hi - lo; }
   /// The largest difference of coordinates that is a rounding error. One rule for both sides: it
@@ -114,6 +115,7 @@ bool columnsAreEqual(Transport& transport, const WholeLattice& lattice, Span<con
       if (columns[n].arrays.empty()) continue;
       const ColumnPlaces places(extent, axis);
       for (vtkDataArray* const here : valuesOf(leaves[n].dataSet)) {
+        requireTuplePerPoint(here, leaves[n].dataSet);
         vtkDataArray* const there = columns[n].find(here->GetName() ? here->GetName() : "");
         if (!there || here->GetNumberOfComponents() != there->GetNumberOfComponents()) {
           most[0] = Infinity;
@@ -141,6 +143,7 @@ PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis, b
   found.origin = facts.lo;
   found.period = length;
   found.tolerance = tolerance;
+  found.decreases = facts.decreases;
   const double gap = period - length;
   if (std::fabs(gap) <= tolerance) return found;
   const std::string longer = ", and the data are " + numberText(length) + " long there; ";
@@ -156,8 +159,9 @@ PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis, b
   found.gap = gap;
   found.isEven = facts.isUniform && std::fabs(gap - facts.smallest) <= tolerance;
   if (found.isEven) {
-    found.period = facts.nextColumn - facts.lo;
+    found.period = facts.decreases ? facts.hi - facts.nextColumn : facts.nextColumn - facts.lo;
     found.gap = found.period - length;
+    if (facts.decreases) found.origin = facts.nextColumn;
     return found;
   }
   if (gap > WidestGap * facts.largest * (1 + 1e-9))
@@ -168,6 +172,7 @@ PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis, b
                      "): set it to a shorter length, or to 0 to find it "
                      "from the data");
   found.period = period;
+  if (facts.decreases) found.origin = facts.hi - period;
   return found;
 }
 
@@ -228,6 +233,7 @@ PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
       fact.largest = axis.largest;
       fact.lastWidth = axis.lastWidth;
       fact.isUniform = lattice->isUniform;
+      fact.decreases = axis.decreases;
       fact.nextColumn = axis.next;
     }
     double period = settings.period[a];

@@ -30,10 +30,12 @@ void checkPeriodic(const PeriodicSettings& settings);
 /// How the data of all ranks continue along an axis.
 struct PeriodicAxis {
   bool isPeriodic = false;
-  double origin = 0;  ///< The coordinate of the lower side.
+  double origin = 0;  ///< The coordinate of the lower side, at the end of a gap that lies there.
   double period = 0;  ///< A place and the one at this distance are the same.
-  /// The distance from the upper side of the data to the image of the lower one; 0 if they meet.
+  /// The distance from the last column of the data to the image of the first one; 0 if they meet.
   double gap = 0;
+  /// Whether coordinates decrease from column to column: a gap then lies at the lower side.
+  bool decreases = false;
   /// Whether the gap is as wide as the cells of a uniform grid.
   bool isEven = false;
   /// Coordinates that differ by at most this are those of one column.
@@ -56,11 +58,12 @@ using PointValues = std::function<std::vector<vtkDataArray*>(vtkDataSet*)>;
 /// Collective. Finds the periods of the data of all ranks.
 ///
 /// With one uniform or rectilinear grid and point data on all ranks, the first column follows the
-/// last one at the distance that the period leaves, up to twice the width of the widest cell. Other
-/// data are as long as their period. A period that differs from the length of the data by a
-/// rounding error (1e-3 of the smallest cell, or that of coordinates of type float, but at most a
-/// quarter of the smallest cell) is this length, and one that is longer by a cell of a uniform
-/// grid, with the same tolerance, is longer by exactly one cell.
+/// last one at the distance that the period leaves, up to twice the width of the widest cell.
+/// Coordinates may also decrease along axes. Other data are as long as their period. A period that
+/// differs from the length of the data by a rounding error (1e-3 of the smallest cell, or that of
+/// coordinates of type float, but at most a quarter of the smallest cell) is this length, and one
+/// that is longer by a cell of a uniform grid, with the same tolerance, is longer by exactly one
+/// cell.
 ///
 /// The period 0 stands for the first of these that applies:
 /// 1. for such a grid, 360 or 2 pi, if this is the length of the data, or the length and one cell;

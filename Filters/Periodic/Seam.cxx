@@ -39,6 +39,7 @@ namespace {
 /// The data sets of this rank with the velocity.
 struct VelocityLeaves {
   std::vector<Leaf> leaves;
+  std::vector<Leaf> without;  ///< Those without it.
   bool atPoints = true;
 };
 
@@ -51,7 +52,10 @@ VelocityLeaves findLeaves(Transport& transport, vtkDataObject* input,
   collectively(transport, [&] {
     for (const Leaf& leaf : leavesOf(input)) {
       const VelocityArrays velocity = velocityOf(leaf.dataSet);
-      if (velocity.arrays.empty()) continue;
+      if (velocity.arrays.empty()) {
+        found.without.push_back(leaf);
+        continue;
+      }
       const int dimension = dimensionOf(leaf.dataSet);
       if (dimension < 0) continue;
       if (velocity.isAtCells) found.atPoints = false;
@@ -116,6 +120,8 @@ std::vector<vtkDataArray*> continuedArrays(vtkDataSet* dataSet) {
 /// A gap between the last column and the image of the first one, beside one leaf.
 class Gap {
  public:
+  /// @param before  of at least two columns: a part of a grid is only flat along an axis if the
+  ///                grid is, which findPeriodicAxes() refuses
   /// @param at  the index of the last column
   Gap(vtkDataSet* before, const FirstColumn& first, std::size_t axis, int at)
       : before_(before), first_(first), axis_(axis), at_(at) {
@@ -262,7 +268,8 @@ std::size_t addGaps(Transport& transport, const PeriodicAxis& axis, std::size_t 
     for (std::size_t n = 0; n < count; ++n) {
       if (!isLast(*lattice, lattice->pieces[lattice->first + n], number)) continue;
       const vtkSmartPointer<vtkDataSet> gap =
-          Gap(dataSets[n], first[n], number, last).make(axis.origin + axis.period);
+          Gap(dataSets[n], first[n], number, last)
+              .make(axis.decreases ? axis.origin : axis.origin + axis.period);
       memory += static_cast<std::size_t>(gap->GetActualMemorySize()) << 10;
       dataSets.push_back(gap);
     }
@@ -299,8 +306,13 @@ ClosedData closePeriodicAxes(Transport& transport, vtkDataObject* input,
     vtkNew<vtkPartitionedDataSet> closed;
     for (std::size_t n = 0; n < dataSets.size(); ++n)
       closed->SetPartition(static_cast<unsigned>(n), dataSets[n]);
-    for (const Leaf& leaf : leavesAndTreesOf(input))  // the filter says that it ignores them
-      if (leaf.trees) closed->SetPartition(closed->GetNumberOfPartitions(), leaf.object());
+    const auto add = [&](const Leaf& leaf) {
+      closed->SetPartition(closed->GetNumberOfPartitions(), leaf.object());
+    };
+    // The filter tells whether vectors are missing at one of two steps, and that it ignores trees.
+    for (const Leaf& leaf : found.without) add(leaf);
+    for (const Leaf& leaf : leavesAndTreesOf(input))
+      if (leaf.trees) add(leaf);
     data.closed = closed;
   });
   return data;

@@ -42,8 +42,8 @@ using VelocityArraysOf = std::function<VelocityArrays(vtkDataSet*)>;
 /// A gap cell is hidden if a corner is hidden or missing, or if the cells on both sides are hidden.
 /// The gaps along several axes also meet: along an edge of the data, and at a corner.
 /// @param input  must outlive the result
-/// @param velocityOf  data sets without velocity, or of lower dimension than the highest one of all
-///                    ranks, are left out
+/// @param velocityOf  data sets without velocity have no gap; those of lower dimension than the
+///                    highest one of all ranks are left out
 /// @throws Error on all ranks, as findPeriodicAxes(), or if the input is not one grid
 [[nodiscard]] ClosedData closePeriodicAxes(Transport& transport, vtkDataObject* input,
                                            const PeriodicSettings& settings,

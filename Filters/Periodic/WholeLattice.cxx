@@ -3,9 +3,11 @@
 
 #include <vtkDataArray.h>
 #include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
 #include <vtkRectilinearGrid.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -21,17 +23,55 @@ namespace {
 
 constexpr double Infinity = std::numeric_limits<double>::infinity();
 
-/// Collective. Whether the leaves of all ranks, of which there is at least one, are parts of one
-/// grid along the axes.
-bool areOneGrid(Transport& transport, Span<const Leaf> leaves) {
-  std::vector<std::int64_t> facts{1, 0};  // all along the axes, minus their number
+/// How coordinates may change with the index along an axis: in both ways if there is one column.
+struct Direction {
+  bool increases = true, decreases = true;
+};
+
+/// The directions of a data set; none at all if it is not a grid along the axes.
+std::array<Direction, 3> directionsOf(vtkDataSet* dataSet) {
+  std::array<Direction, 3> directions;
+  auto* const image = vtkImageData::SafeDownCast(dataSet);
+  const bool isGrid = image ? image->GetDirectionMatrix()->IsIdentity() != 0
+                            : vtkRectilinearGrid::SafeDownCast(dataSet) != nullptr;
+  if (!isGrid) {
+    directions.fill({false, false});
+    return directions;
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double> x = coordinatesAlong(dataSet, a);
+    for (std::size_t i = 1; i < x.size(); ++i) {
+      // Beside a large origin, the coordinates of an image may be equal.
+      const double step = image ? image->GetSpacing()[a] : x[i] - x[i - 1];
+      directions[a].increases = directions[a].increases && step > 0;
+      directions[a].decreases = directions[a].decreases && step < 0;
+    }
+  }
+  return directions;
+}
+
+/// Collective. Whether the coordinates along each axis decrease, if the leaves of all ranks are
+/// parts of one grid along the axes; otherwise none.
+std::optional<std::array<bool, 3>> directionsOfGrid(Transport& transport, Span<const Leaf> leaves) {
+  // By axis whether coordinates may increase, and decrease; minus the number of leaves.
+  std::vector<std::int64_t> facts{1, 1, 1, 1, 1, 1, 0};
   collectively(transport, [&] {
-    for (const Leaf& leaf : leaves)
-      if (!leaf.dataSet || !isAlongAxes(leaf.dataSet)) facts[0] = 0;
+    for (const Leaf& leaf : leaves) {
+      const auto directions = directionsOf(leaf.dataSet);
+      for (std::size_t a = 0; a < 3; ++a) {
+        if (!directions[a].increases) facts[2 * a] = 0;
+        if (!directions[a].decreases) facts[2 * a + 1] = 0;
+      }
+    }
   });
-  facts[1] = leaves.empty() ? 0 : -1;
+  facts[6] = leaves.empty() ? 0 : -1;
   facts = allreduce(transport, ReduceOp::Min, facts);
-  if (facts[0] == 0 || facts[1] == 0) return false;
+  if (facts[6] == 0) return std::nullopt;
+  std::array<bool, 3> decreases{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (facts[2 * a] == 0 && facts[2 * a + 1] == 0) return std::nullopt;
+    decreases[a] = facts[2 * a] == 0;
+  }
   const std::vector<int> numbers = numberGrids(transport, leaves);
   constexpr std::int64_t Most = std::numeric_limits<std::int64_t>::max();
   std::vector<std::int64_t> range{Most, Most};  // the lowest number, minus the highest
@@ -40,7 +80,8 @@ bool areOneGrid(Transport& transport, Span<const Leaf> leaves) {
     range[1] = std::min<std::int64_t>(range[1], -number);
   }
   range = allreduce(transport, ReduceOp::Min, range);
-  return range[0] >= 0 && range[0] == -range[1];
+  if (range[0] < 0 || range[0] != -range[1]) return std::nullopt;
+  return decreases;
 }
 
 }  // namespace
@@ -62,16 +103,17 @@ std::vector<double> coordinatesAlong(vtkDataSet* dataSet, std::size_t axis) {
 }
 
 std::optional<WholeLattice> findWholeLattice(Transport& transport, Span<const Leaf> leaves) {
-  if (!areOneGrid(transport, leaves)) return std::nullopt;
+  const std::optional<std::array<bool, 3>> decreases = directionsOfGrid(transport, leaves);
+  if (!decreases) return std::nullopt;
   WholeLattice lattice;
   std::vector<std::array<int, 6>> mine(leaves.size());
   for (std::size_t n = 0; n < leaves.size(); ++n) extentOf(leaves[n].dataSet, mine[n].data());
   std::vector<std::int64_t> counts;
   lattice.pieces = allgatherv(transport, mine, &counts);
 
-  // By axis: minus the first coordinate, the last one, minus the smallest width, the largest one,
-  // the last one, and the coordinate beyond the last. Ranks without leaves know none.
-  constexpr std::size_t PerAxis = 6;
+  // By axis: minus the smallest width, the largest one, the last one, and the coordinate beyond the
+  // last. Ranks without leaves know none.
+  constexpr std::size_t PerAxis = 4;
   std::vector<double> most(3 * PerAxis, -Infinity);
   std::int64_t isUniform = 1;
   collectively(transport, [&] {
@@ -91,16 +133,15 @@ std::optional<WholeLattice> findWholeLattice(Transport& transport, Span<const Le
       for (std::size_t a = 0; a < 3; ++a) {
         const std::vector<double> x = coordinatesAlong(leaves[n].dataSet, a);
         double* const facts = &most[PerAxis * a];
-        facts[0] = std::max(facts[0], -x.front());
-        facts[1] = std::max(facts[1], x.back());
         for (std::size_t i = 1; i < x.size(); ++i) {
-          facts[2] = std::max(facts[2], x[i - 1] - x[i]);
-          facts[3] = std::max(facts[3], x[i] - x[i - 1]);
+          const double width = std::fabs(x[i] - x[i - 1]);
+          facts[0] = std::max(facts[0], -width);
+          facts[1] = std::max(facts[1], width);
+          if (i + 1 == x.size() && mine[n][2 * a + 1] == lattice.extent[2 * a + 1])
+            facts[2] = std::max(facts[2], width);
         }
-        if (x.size() > 1 && mine[n][2 * a + 1] == lattice.extent[2 * a + 1])
-          facts[4] = std::max(facts[4], x.back() - x[x.size() - 2]);
         if (image)
-          facts[5] = std::max(facts[5], image->GetOrigin()[a] + (lattice.extent[2 * a + 1] + 1.0) *
+          facts[3] = std::max(facts[3], image->GetOrigin()[a] + (lattice.extent[2 * a + 1] + 1.0) *
                                                                     image->GetSpacing()[a]);
       }
     }
@@ -110,13 +151,12 @@ std::optional<WholeLattice> findWholeLattice(Transport& transport, Span<const Le
   for (std::size_t a = 0; a < 3; ++a) {
     const double* const facts = &most[PerAxis * a];
     LatticeAxis& axis = lattice.axes[a];
-    axis.first = -facts[0];
-    axis.last = facts[1];
-    if (facts[3] > 0) {
-      axis.smallest = -facts[2];
-      axis.largest = facts[3];
-      axis.lastWidth = facts[4];
-      axis.next = facts[5];
+    axis.decreases = (*decreases)[a];
+    if (facts[1] > 0) {
+      axis.smallest = -facts[0];
+      axis.largest = facts[1];
+      axis.lastWidth = facts[2];
+      axis.next = facts[3];
     }
   }
   return lattice;

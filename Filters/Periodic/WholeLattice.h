@@ -15,7 +15,7 @@ namespace tributary {
 
 /// An axis of a lattice.
 struct LatticeAxis {
-  double first = 0, last = 0;  ///< Coordinates of the first and the last column.
+  bool decreases = false;  ///< Whether coordinates decrease from column to column.
   // Of the cells; 0 if the lattice is flat along the axis.
   double smallest = 0, largest = 0;  ///< Widths.
   double lastWidth = 0;              ///< Of the last cell.
@@ -35,7 +35,8 @@ struct WholeLattice {
 
 /// Collective. Finds what the leaves of all ranks are as a whole.
 /// @param leaves  of this rank
-/// @return none unless the leaves are parts of one grid with increasing coordinates along the axes
+/// @return none unless the leaves are parts of one grid along the axes, whose coordinates increase
+///         or decrease along each
 /// @throws Error on all ranks
 [[nodiscard]] std::optional<WholeLattice> findWholeLattice(Transport& transport,
                                                            Span<const Leaf> leaves);

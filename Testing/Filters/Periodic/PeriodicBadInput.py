@@ -57,6 +57,17 @@ def of_cells(data):
     return data
 
 
+def short(name, number):
+    """Two pieces along x, of which one has too few values."""
+    pieces = grid().pieces(cuts=(2, 1, 1))
+    for n in range(pieces.GetNumberOfPartitions()):
+        piece = pieces.GetPartition(n)
+        if (piece.GetExtent()[0] == 0) == (number == 0):
+            array = piece.GetPointData().GetArray(name)
+            array.SetNumberOfTuples(5)
+    return pieces
+
+
 def rotated():
     image = grid((1, 1, 0)).piece((0, 0, 0), (COUNT, COUNT, 3), True) if COMM.rank == 0 else vtkImageData()
     if COMM.rank == 0:
@@ -100,6 +111,14 @@ def main():
         some = check.held(check.flows.build(COMM.rank, COMM.size, flow="abc", mesh=mesh, size=6, jitter=0.0))
         refused(mesh, some, ("Period is 7.5 along Y", "single uniform or rectilinear grid"),
                 bad={"Periodic": [0, 1, 0], "Period": [0, 7.5, 0]}, good={"Period": [0, 0, 0]})
+    decreasing = grid(columns=[np.arange(COUNT), np.arange(COUNT)[::-1], np.arange(4)]).source(uniform=False)
+    refused("a decreasing axis", decreasing, ("Period is 0 along X", "last column differs", "set it to 12"),
+            bad={"Periodic": [1, 0, 0], "Period": [0, 0, 0]}, good={"Period": [COUNT, 0, 0]})
+    for number in (0, 1):
+        some = check.held(short("velocity", number))
+        lines = check.tracer(some, starts, Periodic=[1, 0, 0], **forward)
+        cases.refused(f"a short array in piece {number}", lines, ('"velocity" has 5 tuples', "points; remove it"))
+        check.delete(lines, some)
     flat = Torus([np.arange(COUNT), np.arange(COUNT), [0.0]], (COUNT, COUNT, 0), field).source()
     where = seeds([[3.0, 4.0, 0.0], [5.0, 6.0, 0.0]])
     lines = check.tracer(flat, where, Periodic=[0, 0, 1], **forward)
@@ -128,7 +147,30 @@ def main():
     moving.refused("a period that changes", tracer, ("Periodic is on along X", "at the time 0", "set it to 0"))
     tracer.Periodic = [0, 0, 0]
     moving.cured("a period that changes", tracer, 2)
-    check.delete(tracer, data, starts)
+    check.delete(tracer, data)
+
+    # Vectors that all pieces, or one of them, lack at the second step.
+    for name, cuts, lacks, words in (
+            ("no vectors at one time", (1, 2, 1), lambda extent: True, ("no block of the input", "at the time 1")),
+            ("a piece of rows without vectors", (1, 2, 1), lambda extent: extent[2] > 0,
+             ("blocks of the input lack the vectors at the time 1", "none does at the time 0")),
+            ("a piece of columns without vectors", (2, 1, 1), lambda extent: extent[0] > 0,
+             ("blocks of the input lack the vectors at the time 1", "none does at the time 0"))):
+        def make(time):
+            pieces = grid().pieces(cuts=cuts)
+            for n in range(pieces.GetNumberOfPartitions()):
+                if time == 1 and lacks(pieces.GetPartition(n).GetExtent()):
+                    pieces.GetPartition(n).GetPointData().RemoveArray("velocity")
+            return pieces
+
+        data = in_time(make, [0.0, 1.0])
+        tracer = check.paths(data, starts)
+        # The same with and without periods.
+        for periodic, period in (([0, 0, 0], [0, 0, 0]), ([1, 0, 0], [COUNT, 0, 0])):
+            tracer.Periodic, tracer.Period = periodic, period
+            moving.refused(f"{name}, {periodic}", tracer, (*words, "with Vectors"))
+        check.delete(tracer, data)
+    check.delete(starts)
     failures = cases.failures + moving.failures
     assert not failures, "\n  " + "\n  ".join(failures)
 

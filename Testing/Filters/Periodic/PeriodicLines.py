@@ -63,8 +63,12 @@ def run_longitudes():
     world = Torus([longitudes, latitudes, [0.0]], (360, 0, 0), flow)
     starts = [[19.45, -11.0, 0], [357.5, 0, 0], [358.0, 7.0, 0], [-1.0, 9.0, 0], [725.0, 3.0, 0]]
     where = seeds(starts)
-    for uniform in (True, False):
-        data = world.source(uniform=uniform, cuts=(4, 1, 1))
+    # Latitudes from north to south, and longitudes from east to west.
+    southward = Torus([longitudes, latitudes[::-1], [0.0]], (360, 0, 0), flow)
+    westward = Torus([longitudes[::-1], latitudes, [0.0]], (-360, 0, 0), flow)
+    for some, uniform in ((world, True), (world, False), (southward, True), (southward, False), (westward, True),
+                          (westward, False)):
+        data = some.source(uniform=uniform, cuts=(4, 1, 1))
         lines = traced(data, where, Periodic=[1, 0, 0], MaximumStreamlineLength=400.0, **FORWARD)
         expect(lines.ids == list(range(5)) and set(lines.reasons) == {4}, f"{lines.ids}, {lines.reasons}")
         expect(lines.statistic("PeriodX") == 360, f"a period of {lines.statistic('PeriodX')}")
@@ -80,13 +84,15 @@ def run_longitudes():
             near(np.diff(x)[1:-1], np.full(len(x) - 3, np.diff(x)[1]), 1e-6, "steps")
         check.delete(data)
     # The same with a column at 360, which repeats that at 0, bit for bit.
-    closed = Torus([longitudes, latitudes, [0.0]], (360, 0, 0), flow, (1, 0, 0))
-    found = []
-    for some in (world, closed):
-        data = some.source(cuts=(3, 1, 1))
-        found.append(traced(data, where, Periodic=[1, 0, 0], MaximumStreamlineLength=400.0).digest())
-        check.delete(data)
-    expect(found[0] == found[1], f"{found[0]} without a column at 360, {found[1]} with it")
+    for some, (x, y), period in ((world, (longitudes, latitudes), 360), (southward, (longitudes, latitudes[::-1]), 360),
+                                 (westward, (longitudes[::-1], latitudes), -360)):
+        closed = Torus([x, y, [0.0]], (period, 0, 0), flow, (1, 0, 0))
+        found = []
+        for one in (some, closed):
+            data = one.source(cuts=(3, 1, 1))
+            found.append(traced(data, where, Periodic=[1, 0, 0], MaximumStreamlineLength=400.0).digest())
+            check.delete(data)
+        expect(found[0] == found[1], f"{found[0]} without a column at {x[0] + period}, {found[1]} with it")
     # Irregular longitudes, of which the last is less than the widest cell before 360.
     irregular = np.sort(np.append(np.arange(0, 358.0, 4.0), [1.0, 358.5]))
     # Columns that are all the same would tell nothing.
@@ -103,29 +109,33 @@ def run_longitudes():
 
 def run_torus():
     """A uniform flow through gaps of three axes, their edges and their corner: straight lines, and a sum of
-    functions of one coordinate each, which the interpolation in a cell reproduces as a sum."""
+    functions of one coordinate each, which the interpolation in a cell reproduces as a sum. Also where coordinates
+    decrease."""
     columns = [even(8), UNEVEN, even(6)]
     period = (TAU, 5.7, TAU)
     field = lambda x, y, z: {"velocity": tuple(DRIFT), "tracer": np.cos(x) + 2 * np.sin(TAU / 5.7 * y) + 0.5 * np.cos(z)}
-    some = Torus(columns, period, field)
     corner = [columns[a][-1] + 0.5 * (period[a] - columns[a][-1]) for a in range(3)]
     starts = np.array([corner, [corner[0], corner[1], 1.0], [1.0, corner[1], corner[2]], [1, 2, 3], [-9.0, 20.0, 31.0]])
     where = seeds(starts)
-    data = some.source(uniform=False, cuts=(2, 2, 1))
     length = 40.0
-    lines = traced(data, where, Periodic=[1, 1, 1], Period=[0, 5.7, 0], MaximumStreamlineLength=length,
-                   MaximumSteps=100000, **FORWARD)
-    expect(lines.ids == list(range(5)) and set(lines.reasons) == {4}, f"{lines.ids}, {lines.reasons}")
-    for start, points, arrays in zip(starts, lines.points, lines.arrays):
-        time = arrays["IntegrationTime"]
-        x = start + time[:, None] * DRIFT
-        near(points, x, 1e-5, "a straight line")
-        near(time[-1] * np.linalg.norm(DRIFT), length, 1e-4, "the length of a line")
-        right = sum(along(f(c), c, p, x[:, a]) for a, (c, p, f) in enumerate(zip(columns, period, (
-            np.cos, lambda y: 2 * np.sin(TAU / 5.7 * y), lambda z: 0.5 * np.cos(z)))))
-        near(arrays["tracer"], right, 1e-9, "the tracer")
-        near(arrays["Vorticity"], np.zeros((len(x), 3)), 1e-12, "vorticity")
-    check.delete(data, where)
+    for orders in ((1, 1, 1), (-1, 1, -1), (1, -1, 1)):
+        name = f"orders {orders}"
+        some = Torus([x[::order] for x, order in zip(columns, orders)], period, field)
+        data = some.source(uniform=False, cuts=(2, 2, 1))
+        lines = traced(data, where, Periodic=[1, 1, 1], Period=[0, 5.7, 0], MaximumStreamlineLength=length,
+                       MaximumSteps=100000, **FORWARD)
+        expect(lines.ids == list(range(5)) and set(lines.reasons) == {4}, f"{name}: {lines.ids}, {lines.reasons}")
+        for start, points, arrays in zip(starts, lines.points, lines.arrays):
+            time = arrays["IntegrationTime"]
+            x = start + time[:, None] * DRIFT
+            near(points, x, 1e-5, f"{name}: a straight line")
+            near(time[-1] * np.linalg.norm(DRIFT), length, 1e-4, f"{name}: the length of a line")
+            right = sum(along(f(c), c, p, x[:, a]) for a, (c, p, f) in enumerate(zip(columns, period, (
+                np.cos, lambda y: 2 * np.sin(TAU / 5.7 * y), lambda z: 0.5 * np.cos(z)))))
+            near(arrays["tracer"], right, 1e-9, f"{name}: the tracer")
+            near(arrays["Vorticity"], np.zeros((len(x), 3)), 1e-12, f"{name}: vorticity")
+        check.delete(data)
+    check.delete(where)
 
 
 def run_doubled():
@@ -179,6 +189,19 @@ def run_cuts():
             data = some.alone(uniform, dtype=dtype)
             found = traced(data, spread, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=12.0).digest()
             expect(first[name] == found, f"{name}, not composite: {found}, not {first[name]}")
+            check.delete(data)
+    # Where coordinates decrease, the grid is a mesh.
+    for uniform, columns, period in ((True, [even(7), even(6)[::-1], even(5)[::-1]], [0, 0, 0]),
+                                     (False, [UNEVEN[::-1], even(6), even(5)[::-1]], [5.6, 0, 0])):
+        some = Torus(columns, [p or TAU for p in period], lambda x, y, z: waves(TAU / (period[0] or TAU) * x, y, z))
+        for way, more in check.some(list(zip(torus.WAYS, settings)), len(first)):
+            name = f"decreasing, {'uniform' if uniform else 'rectilinear'}"
+            data = some.source(uniform=uniform, **{**way, "container": torus.vtkPartitionedDataSet})
+            where = together if way.get("dealt") == "first" else spread
+            lines = traced(data, where, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=8.0, **more)
+            found = lines.digest()
+            expect(len(lines.ids) == 30, f"{name}: {len(lines.ids)} lines")
+            expect(first.setdefault(name, found) == found, f"{name}, {way}, {more}: {found}, not {first[name]}")
             check.delete(data)
     # The extent of a grid may begin anywhere. Its spacing is a power of two, so coordinates are the same.
     found = []

@@ -49,13 +49,13 @@ def paths_of(data, where, when=TIMES[-1], **properties):
 
 def run_known_paths():
     """A uniform flow that varies in time: ends and values that formulas say, in even and uneven gaps, also where the
-    grid changes from step to step."""
+    grid changes from step to step, and where coordinates decrease."""
     starts = np.array([[6.2, 5.6, 0.5], [0.1, 0.2, 0.9], [-3.0, 17.0, 0.2], [5.9, 0.0, 0.1]])
     where = seeds(starts)
     fast = lambda x, time: 4 * accelerate(x, time)
-    for change in (False, True):
+    for change, order in ((False, 1), (True, 1), (False, -1), (True, -1)):
         def make(time):
-            columns = [even(9 + (4 if change and time > 0.75 else 0)), UNEVEN, np.linspace(-9, 9, 4)]
+            columns = [even(9 + (4 if change and time > 0.75 else 0)), UNEVEN[::order], np.linspace(-9, 9, 4)]
             return Torus(columns, (TAU, TAU, 0), flow_at(fast, time)).pieces(uniform=False, cuts=(2, 2, 1))
         data = in_time(make, TIMES)
         found = paths_of(data, where, Periodic=[1, 1, 0], MaximumError=1e-9, Period=[0, TAU, 0])

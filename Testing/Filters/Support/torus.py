@@ -37,7 +37,8 @@ class Torus:
 
     def __init__(self, columns, period, field, doubled=(0, 0, 0)):
         self.period = np.array(period, float)
-        columns = [np.asarray(x, float) for x in columns]
+        # Contiguous: numpy's functions of a reversed view may differ in the last bit from run to run.
+        columns = [np.ascontiguousarray(x, float) for x in columns]
         arrays = field(*(x.reshape([-1 if a == b else 1 for b in range(3)]) for a, x in enumerate(columns)))
         shape = tuple(len(x) for x in columns)
         self.arrays = {}
