@@ -142,8 +142,9 @@ void continueIndices(DomainRules& rules) {
   if (rules.hasGap() && rules.points != DomainRules::Points::Structured)
     throw Error(
         "Period is longer than the input, but the gap can only be closed in a single uniform or "
-        "rectilinear grid, not in a hierarchy, in blocks that do not form one grid, or in a mesh; "
-        "set it to 0 if the opposite sides of the input are in the same place");
+        "rectilinear grid whose coordinates increase, not in a hierarchy, in blocks that do not "
+        "form one grid, or in a mesh; set Period to the length of the input if its opposite sides "
+        "are in the same place, or resample it");
   for (std::size_t a = 0; a < 3; ++a) {
     const PeriodicAxis& axis = rules.periodic[a];
     if (!axis.isPeriodic) continue;

@@ -70,6 +70,17 @@ def elements(cells, points, full, kinds):
     return np.all(corners, 0) if full else np.any(corners, 0)
 
 
+def hidden_elements(points, cells, kinds):
+    """Which elements are hidden: at a hidden point; in gaps, also between cells that are all hidden."""
+    at_points = elements(None, points, False, kinds)
+    hidden = cells | at_points[tuple(slice(0, n) for n in cells.shape)]
+    for axis, kind in enumerate(kinds):
+        if kind == GAP:
+            between = np.take(hidden, [-1], 2 - axis) & np.take(hidden, [0], 2 - axis)
+            hidden = np.concatenate([hidden, between], 2 - axis)
+    return hidden | at_points
+
+
 def label(inside, kinds, through, values=None):
     """The number of the region of each element, -1 for none, by a search from element to element.
 
@@ -307,12 +318,17 @@ def period_of(grid, kinds):
     ]
 
 
-def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0, labels=None, values=None):
+def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0, labels=None, values=None,
+         hide=None):
     if values is None:
         values = values_of(grid, seed, share, kinds, at_points)
     arrays = {("point_arrays" if at_points else "cell_arrays"): [("value", values)]}
     if labels is not None:
         arrays["cell_arrays"].append(("label", labels))
+    if hide is not None:
+        flags = (hide[0] * vtkDataSetAttributes.HIDDENPOINT).astype(np.uint8)
+        arrays["point_arrays"].append((vtkDataSetAttributes.GhostArrayName(), flags))
+        arrays["hidden"] = hide[1]
     data = held(grid, how, ghosts, **arrays)
     proxy = check.connectivity(
         data,
@@ -339,13 +355,10 @@ def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", gh
     check.delete(proxy, data)
     if RANK:
         return
-    reference = Reference(
-        grid,
-        elements(None if at_points else inside, inside if at_points else None, full, kinds),
-        kinds,
-        through,
-        labels,
-    )
+    selected = elements(None if at_points else inside, inside if at_points else None, full, kinds)
+    if hide is not None:
+        selected &= ~hidden_elements(*hide, kinds)
+    reference = Reference(grid, selected, kinds, through, labels)
     what = f"{name}, {how}, ghosts {ghosts}"
     assert np.array_equal(cells, reference.cells), f"{what}: other regions"
     assert np.array_equal(points, reference.points), f"{what}: other ids at points"
@@ -449,6 +462,13 @@ def hidden():
             rows = len(table_of(COMM, proxy)["RegionId"])
             assert rows == wanted, f"hidden {name}, {how}, ghosts {ghosts}: {rows} regions, not {wanted}"
             check.delete(proxy, data)
+    for seed, kinds in enumerate(((GAP, SIDES, SIDES), (GAP, GAP, SIDES), (GAP, GAP, GAP), (DOUBLE, GAP, GAP)), 270):
+        grid = grid_of("image", (6, 7, 5), seed)
+        rng = np.random.default_rng(seed)
+        for full, share in ((0, 0.05), (1, 0.85)):
+            hide = (rng.random((5, 7, 6)) < 0.05, rng.random((4, 6, 5)) < 0.3)
+            for how, ghosts in (("cut", 0), ("bands", 1)):
+                look(f"hidden {kinds} {full}", grid, kinds, True, full, FACES, share, seed, how, ghosts, hide=hide)
 
 
 @case("narrow")
