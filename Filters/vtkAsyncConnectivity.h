@@ -57,11 +57,12 @@
  * - Centroid, the mean of the centroids of the cells weighted by measure. If the region has no
  *   measure but other regions have one, it is the center of the bounds.
  * - Bounds.
- * - Wraps, with Periodic only: for each axis, 1 if the region leaves no part of the period free.
+ * - Wraps, with Periodic only: for each axis, 1 if the cells of the region reach both sides of the
+ * domain and leave no part between them free. A gap beyond the last column does not count.
  * Its bounds are then those of a whole period, and its centroid is the center. For all other
- * regions that reach both sides of the domain, the widest free part of the period is between their
- * bounds: the lower one is in the domain, the upper one beyond the upper side. Their centroid is
- * that of the cells between these bounds, moved into the domain.
+ * regions that reach both sides of the domain, the widest free part, or the lowest of equal ones,
+ * is between their bounds: the lower one is in the domain, the upper one beyond the upper side.
+ * Their centroid is that of the cells between these bounds, moved into the domain.
  * - For each array A of StatisticsArrays (A_0, A_1, and so on if it has several components): "A
  *   Minimum"; "A Maximum"; "A Integral", the sum over the cells of measure times value, where the
  *   value of a point array is the mean over the points of the cell; and "A Mean", the integral

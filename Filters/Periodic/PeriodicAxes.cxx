@@ -34,6 +34,9 @@ constexpr double Radians = 6.283185307179586;
 constexpr double EqualValues = 1e-5;
 /// A gap may be wider than the widest cell by this factor.
 constexpr double WidestGap = 2;
+constexpr const char* NoLattice =
+    "can only be closed in a single uniform or rectilinear grid with point data: resample them to "
+    "such a grid";
 
 std::string axisName(std::size_t axis) {
   return std::string(1, "XYZ"[axis]);
@@ -134,9 +137,15 @@ bool columnsAreEqual(Transport& transport, const WholeLattice& lattice, Span<con
   return most[0] <= EqualValues * most[1];
 }
 
+/// The other cure where a gap cannot be closed.
+std::string orLength(double length) {
+  return ", or set it to " + numberText(length) + " if the data are as long as their period";
+}
+
 /// The axis with a period as long as the data, or longer by a gap.
-/// @param mayHaveGap  whether a gap can be closed
-PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis, bool mayHaveGap) {
+/// @param whyNoGap  empty if a gap can be closed
+PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis,
+                      const std::string& whyNoGap) {
   const double length = facts.length(), tolerance = facts.tolerance();
   PeriodicAxis found;
   found.isPeriodic = true;
@@ -150,12 +159,8 @@ PeriodicAxis axisWith(double period, const AxisFacts& facts, std::size_t axis, b
   if (gap < 0)
     refusePeriod(period, axis,
                  longer + "set it to their length or more, or to 0 to find it from the data");
-  if (!mayHaveGap)
-    refusePeriod(period, axis,
-                 longer +
-                     "the gap beyond them can only be closed in a single uniform or rectilinear "
-                     "grid with point data: set it to 0 if the data are as long as their period, "
-                     "or resample them to such a grid");
+  if (!whyNoGap.empty())
+    refusePeriod(period, axis, longer + "the gap beyond them " + whyNoGap + orLength(length));
   found.gap = gap;
   found.isEven = facts.isUniform && std::fabs(gap - facts.smallest) <= tolerance;
   if (found.isEven) {
@@ -194,6 +199,27 @@ double periodOf(Transport& transport, const AxisFacts& facts, const WholeLattice
                    numberText(length) + " if they are in the same place");
 }
 
+/// Throws Error if a lattice whose gap cannot be closed ends one cell before 360 or 2 pi, so that
+/// its length is hardly its period.
+void refuseOpenCircle(const AxisFacts& facts, const LatticeAxis& lattice, std::size_t axis,
+                      const std::string& whyNoGap) {
+  AxisFacts known = facts;
+  known.smallest = lattice.smallest;
+  for (const double circle : {Degrees, Radians})
+    if (std::fabs(facts.length() + lattice.lastWidth - circle) <= known.tolerance())
+      refusePeriod(0, axis,
+                   ", and the data are " + numberText(facts.length()) + " long there, " +
+                       numberText(circle) + " less a cell; the gap beyond them " + whyNoGap +
+                       orLength(facts.length()));
+}
+
+/// Whether a length may be that of a circle less a cell.
+bool mayBeOpenCircle(double length) {
+  for (const double circle : {Degrees, Radians})
+    if (length < circle && length >= circle / 2) return true;
+  return false;
+}
+
 }  // namespace
 
 void checkPeriodic(const PeriodicSettings& settings) {
@@ -204,7 +230,8 @@ void checkPeriodic(const PeriodicSettings& settings) {
 }
 
 PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
-                              const PeriodicSettings& settings, const PointValues& valuesOf) {
+                              const PeriodicSettings& settings, const PointValues& valuesOf,
+                              const std::string& whyNoGap) {
   PeriodicAxes axes;
   if (!settings.any()) return axes;
   refuseRotated(transport, leaves);
@@ -214,9 +241,17 @@ PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
   collectively(transport, [&] {
     for (const Leaf& leaf : leaves) atPoints = atPoints && !valuesOf(leaf.dataSet).empty();
   });
-  std::optional<WholeLattice> lattice;
-  if (allreduce(transport, ReduceOp::Min, atPoints) != 0)
+  const bool mayHaveGap = allreduce(transport, ReduceOp::Min, atPoints) != 0 && whyNoGap.empty();
+  bool mayBeOpen = false;
+  for (std::size_t a = 0; a < 3; ++a)
+    mayBeOpen = mayBeOpen || (settings.periodic[a] && settings.period[a] == 0 &&
+                              mayBeOpenCircle(facts[a].length()));
+  std::optional<WholeLattice> lattice, open;  // with values in gaps, and without
+  if (mayHaveGap)
     lattice = findWholeLattice(transport, leaves);
+  else if (mayBeOpen)
+    open = findWholeLattice(transport, leaves);
+  const std::string reason = lattice ? "" : !whyNoGap.empty() ? whyNoGap : NoLattice;
   for (std::size_t a = 0; a < 3; ++a) {
     if (!settings.periodic[a]) continue;
     AxisFacts& fact = facts[a];
@@ -237,9 +272,10 @@ PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
       fact.nextColumn = axis.next;
     }
     double period = settings.period[a];
+    if (period == 0 && open) refuseOpenCircle(fact, open->axes[a], a, reason);
     if (period == 0)
       period = lattice ? periodOf(transport, fact, *lattice, leaves, a, valuesOf) : fact.length();
-    axes[a] = axisWith(period, fact, a, lattice.has_value());
+    axes[a] = axisWith(period, fact, a, reason);
   }
   return axes;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "Common/Leaves.h"
@@ -44,7 +45,7 @@ struct PeriodicAxis {
   [[nodiscard]] bool hasGap() const { return gap > 0; }
   [[nodiscard]] bool operator==(const PeriodicAxis& other) const {
     return isPeriodic == other.isPeriodic && origin == other.origin && period == other.period &&
-           gap == other.gap;
+           gap == other.gap && isEven == other.isEven && tolerance == other.tolerance;
   }
 };
 
@@ -70,13 +71,18 @@ using PointValues = std::function<std::vector<vtkDataArray*>(vtkDataSet*)>;
 /// 2. the length of the data, unless they are such a grid whose last column has other values than
 ///    the first one (by more than 1e-5 of the largest magnitude in them);
 /// 3. 360, if the data are shorter by less than the width of their widest cell.
+/// It is refused where no gap can be closed, but the lattice of the data ends one cell before 360
+/// or 2 pi.
 /// @param leaves  of this rank, all of the highest dimension of all ranks
 /// @param valuesOf  called on ranks with leaves
+/// @param whyNoGap  if the caller cannot close a gap: the reason and a cure, the same on all ranks;
+///                  goes on after "the gap beyond them"
 /// @throws Error on all ranks if the data are flat along a periodic axis; if a period is shorter
 ///         than the data, or longer where no gap can be closed or by more than twice a cell; if
 ///         period 0 stands for none; or if an image is rotated
 [[nodiscard]] PeriodicAxes findPeriodicAxes(Transport& transport, Span<const Leaf> leaves,
                                             const PeriodicSettings& settings,
-                                            const PointValues& valuesOf);
+                                            const PointValues& valuesOf,
+                                            const std::string& whyNoGap = {});
 
 }  // namespace tributary

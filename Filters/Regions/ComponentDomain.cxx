@@ -30,28 +30,34 @@ NeighborPiece neighborOf(const ComponentPiece& piece, double margin) {
 /// Calls `visit(image)` for a piece and its images beyond periodic sides.
 template <class Visit>
 void visitImages(const DomainRules& rules, NeighborPiece piece, Visit&& visit) {
+  if (rules.around == std::array<std::int64_t, 3>{}) {
+    visit(piece);
+    return;
+  }
   std::array<double, 3> around{};
+  std::array<int, 3> reach{};
   for (std::size_t a = 0; a < 3; ++a) {
     around[a] = static_cast<double>(rules.around[a]);
+    reach[a] = rules.around[a] > 0 ? 1 : 0;
     // The elements of a gap belong to the piece that has the last column.
     if (around[a] > 0 && rules.periodic[a].hasGap() && piece.box.hi[a] == rules.whole[2 * a + 1])
       ++piece.box.hi[a];
   }
-  for (int n = 0; n < 27; ++n) {
-    const std::array<int, 3> steps = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-    NeighborPiece image = piece;
-    bool exists = true;
-    for (std::size_t a = 0; a < 3; ++a) {
-      exists = exists && (steps[a] == 0 || around[a] > 0);
-      image.box.lo[a] += steps[a] * around[a];
-      image.box.hi[a] += steps[a] * around[a];
-    }
-    if (exists) visit(image);
-  }
+  std::array<int, 3> steps{};
+  for (steps[2] = -reach[2]; steps[2] <= reach[2]; ++steps[2])
+    for (steps[1] = -reach[1]; steps[1] <= reach[1]; ++steps[1])
+      for (steps[0] = -reach[0]; steps[0] <= reach[0]; ++steps[0]) {
+        NeighborPiece image = piece;
+        for (std::size_t a = 0; a < 3; ++a) {
+          image.box.lo[a] += steps[a] * around[a];
+          image.box.hi[a] += steps[a] * around[a];
+        }
+        visit(image);
+      }
 }
 
 /// The points of a piece that are on periodic sides, with their places on the lower sides.
-/// @param places  Out: of the points
+/// @param places  Out: of the points, as distances from the lower sides
 SidePoints sidePointsOf(const ComponentPiece& piece, std::vector<LoosePoint>& places) {
   SidePoints sides;
   std::vector<std::pair<std::int64_t, std::uint8_t>> found;
@@ -73,17 +79,33 @@ SidePoints sidePointsOf(const ComponentPiece& piece, std::vector<LoosePoint>& pl
     if (!sides.points.empty() && sides.points.back() == point) continue;
     sides.points.push_back(point);
     sides.upper.push_back(bits & 7);
-    LoosePoint& loose = places.emplace_back(LoosePoint{piece.place(point), 0});
-    for (std::size_t a = 0; a < 3; ++a) {
-      if (((bits | bits >> 3) >> a & 1) == 0) continue;
-      loose.place[a] = axes[a].origin;
-      loose.reach = std::max(loose.reach, axes[a].tolerance);
-    }
+    LoosePoint& loose = places.emplace_back(LoosePoint{piece.place(point), 1});
+    for (std::size_t a = 0; a < 3; ++a)
+      if (((bits | bits >> 3) >> a & 1) != 0) loose.place[a] = 0;
   }
   return sides;
 }
 
+/// Collective. Divides places by the rounding errors of the largest coordinates along each axis, so
+/// that the points of thin layers stay apart even if the sides are far from each other.
+void scaleByRounding(Transport& transport, std::vector<std::vector<LoosePoint>>& places) {
+  std::vector<double> largest(3, 0);
+  for (const auto& ofPiece : places)
+    for (const LoosePoint& loose : ofPiece)
+      for (std::size_t a = 0; a < 3; ++a)
+        if (std::isfinite(loose.place[a]))
+          largest[a] = std::max(largest[a], std::abs(loose.place[a]));
+  largest = allreduce(transport, ReduceOp::Max, largest);
+  for (auto& ofPiece : places)
+    for (LoosePoint& loose : ofPiece)
+      for (std::size_t a = 0; a < 3; ++a)
+        // Of 53 bits the last three may differ. Powers of two do not round.
+        if (largest[a] > 0)
+          loose.place[a] = std::ldexp(loose.place[a], 50 - std::ilogb(largest[a]));
+}
+
 /// Collective. Finds which points on opposite periodic sides are the same, if they have no indices.
+/// Along a side their coordinates differ by rounding errors only.
 /// @return false after an abort
 bool joinSides(Transport& transport, ComponentDomain& domain, const UnionOptions& options) {
   if (!domain.rules.isPeriodic() || domain.rules.hasIndices()) return true;
@@ -93,6 +115,7 @@ bool joinSides(Transport& transport, ComponentDomain& domain, const UnionOptions
     for (const auto& piece : domain.pieces)
       sides.push_back(sidePointsOf(*piece, places.emplace_back()));
   });
+  scaleByRounding(transport, places);
   const UnionResult same = clusterPoints(transport, domain.assignment, places, options);
   if (same.aborted) return false;
   collectively(transport, [&] {

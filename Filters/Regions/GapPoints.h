@@ -7,6 +7,7 @@
 
 #include "Regions/Pieces/CellValues.h"
 #include "Regions/Pieces/ComponentPiece.h"
+#include "Regions/Pieces/GapSlabs.h"
 #include "Regions/Pieces/PieceFactory.h"
 
 #include "Tributary/Base/Span.h"
@@ -15,7 +16,8 @@
 
 namespace tributary {
 
-/// The points beside the gaps of all ranks: which data set needs to know whether they are in range.
+/// The points and cells beside the gaps of all ranks: which data set needs to know whether they are
+/// in range, or hidden.
 class GapPoints {
  public:
   GapPoints() = default;
@@ -24,25 +26,34 @@ class GapPoints {
   /// @param all     outlines of the pieces of all ranks
   GapPoints(const DomainRules& rules, const Pieces& pieces, Span<const NeighborPiece> all);
 
-  /// Collective. Returns for each piece of this rank the mask of the points of its gaps; see
-  /// GapSlab.
+  /// Collective. Returns for each piece of this rank the mask of the elements of its gaps that are
+  /// in range; see GapSlab. As in Seam.h, an element is hidden if a corner is hidden, or if the
+  /// cells on all sides of the gap are hidden.
+  /// @param pieces  those that this was made of
+  /// @param tests   of the pieces
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> masksOf(
-      Transport& transport, const Assignment& assignment,
+      Transport& transport, const Assignment& assignment, const Pieces& pieces,
       const std::vector<RangeTest>& tests) const;
 
   /// The memory on this rank, in bytes.
   [[nodiscard]] std::size_t memory() const;
 
  private:
-  /// A block that needs a point.
+  /// A point or cell of a piece that a block needs.
   struct Need {
+    std::int64_t local;
     BlockId block;
     std::int64_t bit;
   };
+  /// Those of a piece.
+  struct Needs {
+    std::vector<Need> points, cells;
+  };
 
-  std::vector<std::vector<std::int64_t>> points_;  // of each piece, those that blocks need
-  std::vector<std::vector<Need>> needs_;           // of each piece, for these points
-  std::vector<std::size_t> words_;                 // of each piece
+  [[nodiscard]] bool hasHidden(const ComponentPiece& piece, const Needs& needs) const;
+
+  std::vector<Needs> needs_;                 // of each piece
+  std::vector<std::vector<GapSlab>> slabs_;  // of each piece
 };
 
 }  // namespace tributary

@@ -60,17 +60,26 @@ PeriodicAxes periodicAxesOf(Transport& transport, const RegionSettings& settings
       if (leaf.cells() > 0) withCells.push_back(leaf);
     }
   });
+  const char* const whyNoGap =
+      settings.labelConnectivity ? "has no labels, which Label Connectivity needs: switch it off"
+      : !settings.scalarConnectivity
+          ? "can only be closed where point data are in Scalar Range: switch Scalar Connectivity on"
+          : "";
   // A gap has values if the scalars are those of points.
-  return findPeriodicAxes(transport, withCells, settings.periodic, [&](vtkDataSet* dataSet) {
-    std::vector<vtkDataArray*> values;
-    if (!settings.scalarConnectivity || settings.labelConnectivity) return values;
-    Leaf leaf;
-    leaf.dataSet = dataSet;
-    int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
-    vtkDataArray* const array = settings.scalars(leaf, association);
-    if (array && association == vtkDataObject::FIELD_ASSOCIATION_POINTS) values.push_back(array);
-    return values;
-  });
+  return findPeriodicAxes(
+      transport, withCells, settings.periodic,
+      [&](vtkDataSet* dataSet) {
+        std::vector<vtkDataArray*> values;
+        if (*whyNoGap != 0) return values;
+        Leaf leaf;
+        leaf.dataSet = dataSet;
+        int association = vtkDataObject::FIELD_ASSOCIATION_NONE;
+        vtkDataArray* const array = settings.scalars(leaf, association);
+        if (array && association == vtkDataObject::FIELD_ASSOCIATION_POINTS)
+          values.push_back(array);
+        return values;
+      },
+      whyNoGap);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ RangeRegions findRegions(Transport& transport, const ComponentDomain& domain,
   std::vector<std::vector<std::uint32_t>> setOfEntity;
   std::vector<Span<const std::uint32_t>> views;
   std::vector<std::vector<std::uint64_t>> gaps(count);
-  if (domain.rules.hasGap()) gaps = domain.gapPoints.masksOf(transport, domain.assignment, tests);
+  if (domain.rules.hasGap())
+    gaps = domain.gapPoints.masksOf(transport, domain.assignment, domain.pieces, tests);
   collectively(transport, [&] {
     sets.resize(count);
     setOfEntity.resize(count);

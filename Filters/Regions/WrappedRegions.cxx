@@ -25,6 +25,8 @@ struct Occupied {
   bool isOfSame(const Occupied& other) const {
     return region == other.region && axis == other.axis;
   }
+  /// Also false for an empty part.
+  bool isFinite() const { return std::isfinite(lo) && std::isfinite(hi) && lo <= hi; }
 };
 
 /// Sorts parts, and joins those of the same region that touch.
@@ -58,7 +60,8 @@ void addOccupied(const LabeledPiece& labeled, const std::vector<RegionOfSet>& of
     labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
       for (std::int64_t c = begin; c < end && isWanted(set); ++c) {
         const Box box = labeled.piece().boundsOf(c);
-        if (!box.empty()) own.push_back({ofSet[set].number, a, box.lo[axis], box.hi[axis]});
+        const Occupied part{ofSet[set].number, a, box.lo[axis], box.hi[axis]};
+        if (part.isFinite()) own.push_back(part);
       }
       if (own.size() < limit) return;
       join(own);
@@ -184,18 +187,21 @@ WrappedRegions::WrappedRegions(Transport& transport, const PeriodicAxes& periodi
       },
       [&](Records<Occupied>& received) {
         std::vector<Occupied>& parts = received.all();
-        for (const Occupied& part : parts)
+        for (const Occupied& part : parts) {
           if (!isHere(part.region) || part.axis < 0 || part.axis > 2 ||
               !periodic[index(part.axis)].isPeriodic)
             refuseMessage("a part of a region of another rank");
+          if (!part.isFinite()) refuseMessage("a part of a region without bounds");
+        }
         join(parts);
         for (std::size_t i = 0, end = 0; i < parts.size(); i = end) {
           Along along{parts[i].region, parts[i].axis};
           const PeriodicAxis& axis = periodic[index(along.axis)];
-          double widest = axis.tolerance;
-          // What is beyond the sides is not free: the region goes on there.
+          double widest = 0;
+          // What is beyond the sides is not free: the region goes on there. Of parts that are
+          // equally wide, apart from rounding, the lowest one counts.
           for (end = i + 1; end < parts.size() && parts[end].isOfSame(parts[i]); ++end) {
-            if (!(parts[end].lo - parts[end - 1].hi > widest)) continue;
+            if (!(parts[end].lo - parts[end - 1].hi > widest + axis.tolerance)) continue;
             widest = parts[end].lo - parts[end - 1].hi;
             along.isFree = true;
             along.lo = parts[end].lo;

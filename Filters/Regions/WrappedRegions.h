@@ -28,8 +28,9 @@ RegionSides sidesOf(const PeriodicAxes& periodic);
 struct RegionPlace {
   std::array<double, 3> centroid{};  ///< Inside of the domain along a periodic axis.
   std::array<double, 3> lo{}, hi{};  ///< Of a region that continues at a side, `hi` is beyond it.
-  /// Whether the region leaves no part of the period free. Then it is the whole period that has
-  /// the bounds and the centroid along the axis.
+  /// Whether the cells of the region leave no part between the sides free; a gap has no cells, and
+  /// does not count. Then it is the whole period that has the bounds and the centroid along the
+  /// axis.
   std::array<bool, 3> wraps{};
 };
 

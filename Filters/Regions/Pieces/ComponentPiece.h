@@ -243,9 +243,9 @@ class SharedPiece {
     return std::exchange(connectionKeys_, {});
   }
   /// Labels the cells in range.
-  /// @param gapPoints  mask of the points of the piece's gaps, or none; see GapSlab
+  /// @param gapElements  mask of the elements of the piece's gaps in range, or none; see GapSlab
   [[nodiscard]] virtual std::unique_ptr<LabeledPiece> label(
-      const RangeTest& test, Span<const std::uint64_t> gapPoints) const = 0;
+      const RangeTest& test, Span<const std::uint64_t> gapElements) const = 0;
 
  protected:
   SharedPoints points_;

@@ -142,8 +142,9 @@ void continueIndices(DomainRules& rules) {
   if (rules.hasGap() && rules.points != DomainRules::Points::Structured)
     throw Error(
         "Period is longer than the input, but the gap can only be closed in a single uniform or "
-        "rectilinear grid, not in a hierarchy, in blocks that do not form one grid, or in a mesh; "
-        "set it to 0 if the opposite sides of the input are in the same place");
+        "rectilinear grid whose coordinates increase, not in a hierarchy, in blocks that do not "
+        "form one grid, or in a mesh; set Period to the length of the input if its opposite sides "
+        "are in the same place, or resample it");
   for (std::size_t a = 0; a < 3; ++a) {
     const PeriodicAxis& axis = rules.periodic[a];
     if (!axis.isPeriodic) continue;
@@ -173,7 +174,7 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
   const std::vector<Traits> all = allgatherv(transport, mine);
   DomainRules rules;
   rules.periodic = periodic;
-  bool oneGrid = true, pointIds = true, cellIds = true;
+  bool oneGrid = true, alongAxes = true, pointIds = true, cellIds = true;
   const Traits* first = nullptr;
   for (std::size_t a = 0; a < 3; ++a) {
     rules.whole[2 * a] = std::numeric_limits<int>::max();
@@ -186,8 +187,7 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
     // lie.
     oneGrid =
         oneGrid && one.grid >= 0 && one.grid == first->grid && (one.isUniform || !one.isComposite);
-    // Indices of a curved grid do not say along which axis it continues.
-    oneGrid = oneGrid && (one.isAlongAxes || !rules.isPeriodic());
+    alongAxes = alongAxes && one.isAlongAxes;
     pointIds = pointIds && one.hasPointIds && !one.isComposite;
     cellIds = cellIds && one.hasCellIds && !one.isComposite;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -206,7 +206,9 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
     rules.origin = (*lattice)[0];
     rules.finest = (*lattice)[1];
   } else {
-    rules.points = oneGrid    ? DomainRules::Points::Structured
+    // Indices of a curved grid do not say along which axis it continues.
+    const bool byIndex = oneGrid && (alongAxes || !rules.isPeriodic());
+    rules.points = byIndex    ? DomainRules::Points::Structured
                    : pointIds ? DomainRules::Points::Ids
                               : DomainRules::Points::Places;
   }

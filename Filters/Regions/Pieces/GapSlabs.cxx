@@ -17,7 +17,7 @@ std::vector<GapSlab> gapSlabsOf(const DomainRules& rules, const std::array<std::
   unsigned atGap = 0;
   for (std::size_t a = 0; a < 3; ++a)
     if (rules.periodic[a].hasGap() && last[a] == rules.whole[2 * a + 1]) atGap |= 1u << a;
-  std::size_t words = 0;
+  std::size_t words = 0, elementWords = 0;
   for (unsigned axes = 1; axes < 8; ++axes) {
     if ((axes & ~atGap) != 0) continue;
     GapSlab slab;
@@ -39,6 +39,8 @@ std::vector<GapSlab> gapSlabsOf(const DomainRules& rules, const std::array<std::
       std::swap(slab.order[0], slab.order[1]);
     slab.firstWord = words;
     words += static_cast<std::size_t>(slab.words());
+    slab.firstElementWord = elementWords;
+    elementWords += static_cast<std::size_t>(slab.elementWords());
     slabs.push_back(slab);
   }
   return slabs;

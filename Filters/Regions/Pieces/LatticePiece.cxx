@@ -79,7 +79,7 @@ void LatticePiece::readAgain() {
 }
 
 std::size_t LatticePiece::memory() const {
-  std::size_t bytes = ComponentPiece::memory() + coordinates_.memory();
+  std::size_t bytes = ComponentPiece::memory() + coordinates_.memory() + memoryOf(slabs_);
   if (straight_)
     for (const auto& axis : straight_->axes) bytes += memoryOf(axis);
   return bytes;
@@ -158,15 +158,16 @@ NeighborPiece LatticePiece::outline() const {
 /// Labels the elements of the gaps, and unites the sets of cells and elements across the sides.
 /// @param labels  of the cells
 std::unique_ptr<LabeledPiece> LatticePiece::labelWithSides(
-    const SharedLattice& shared, LatticeLabels labels, Through through, const RangeTest& test,
-    Span<const std::uint64_t> gapPoints) const {
+    const SharedLattice& shared, LatticeLabels labels, Through through,
+    Span<const std::uint64_t> gapElements) const {
   std::vector<LatticeLabels> gaps;
-  const bool hasGaps = !gapPoints.empty();
+  const bool hasGaps = !gapElements.empty();
   for (const GapSlab& slab : slabs_) {
     if (!hasGaps) break;
-    const Span<const std::uint64_t> mask = gapPoints.subspan(slab.firstWord, index(slab.words()));
+    const Span<const std::uint64_t> mask =
+        gapElements.subspan(slab.firstElementWord, index(slab.elementWords()));
     gaps.push_back(labelLattice(slab.elements(),
-                                cellMask(mask, slab.points(), test.allPoints, smpFor), through,
+                                std::vector<std::uint64_t>(mask.begin(), mask.end()), through,
                                 nullptr, smpFor));
   }
   if (!gaps.empty() || around_ != Index3{}) {
@@ -188,7 +189,7 @@ std::unique_ptr<LabeledPiece> LatticePiece::labelWithSides(
 }
 
 std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test,
-                                                   Span<const std::uint64_t> gapPoints) const {
+                                                   Span<const std::uint64_t> gapElements) const {
   const LatticePiece& p = piece_;
   std::vector<std::uint64_t> mask;
   if (!test.scalars) {
@@ -213,7 +214,7 @@ std::unique_ptr<LabeledPiece> SharedLattice::label(const RangeTest& test,
       isPlane && p.rules_.through == Through::Edges ? Through::Faces : p.rules_.through;
   const std::int64_t* values = p.values_.empty() ? nullptr : p.values_.data();
   return p.labelWithSides(*this, labelLattice(p.cells_, std::move(mask), through, values, smpFor),
-                          through, test, gapPoints);
+                          through, gapElements);
 }
 
 void LabeledLattice::visitCells(std::int64_t begin, std::int64_t end,

@@ -79,8 +79,8 @@ class LatticePiece : public ComponentPiece {
     return around_[axis] > 0 && !rules_.periodic[axis].hasGap();
   }
   std::unique_ptr<LabeledPiece> labelWithSides(const SharedLattice& shared, LatticeLabels labels,
-                                               Through through, const RangeTest& test,
-                                               Span<const std::uint64_t> gapPoints) const;
+                                               Through through,
+                                               Span<const std::uint64_t> gapElements) const;
   /// The key of an entity by its index in the extent or in the hierarchy's finest lattice.
   EntityKey keyOfIndices(const Index3& index, unsigned span, int level) const {
     const Index3 at = rules_.wrapped(index);
@@ -118,7 +118,7 @@ class LatticePiece : public ComponentPiece {
   /// Calls `visit(slab, at, key)` for the entities that connect elements of its gaps with elements
   /// of other data sets.
   template <class Visit>
-  void visitGapEntities(unsigned span, Visit&& visit) const;
+  void visitGapEntities(Span<const NeighborPiece> others, unsigned span, Visit&& visit) const;
   /// Finds what connects its cells with those of other data sets.
   std::vector<EntityKey> connect(Span<const NeighborPiece> others, const SharedPoints& shared,
                                  std::vector<LatticeEntity>& connections) const;
@@ -147,7 +147,7 @@ class SharedLattice : public SharedPiece {
   const std::vector<LatticeEntity>& connections() const { return connections_; }
   std::size_t memory() const override { return SharedPiece::memory() + memoryOf(connections_); }
   [[nodiscard]] std::unique_ptr<LabeledPiece> label(
-      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
+      const RangeTest& test, Span<const std::uint64_t> gapElements) const override;
 
  private:
   const LatticePiece& piece_;

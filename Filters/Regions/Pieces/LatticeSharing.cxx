@@ -109,9 +109,29 @@ void LatticePiece::visitFinerEntities(const NeighborPiece& finer, unsigned span,
 }
 
 template <class Visit>
-void LatticePiece::visitGapEntities(unsigned span, Visit&& visit) const {
+void LatticePiece::visitGapEntities(Span<const NeighborPiece> others, unsigned span,
+                                    Visit&& visit) const {
   for (std::size_t n = 0; n < slabs_.size(); ++n) {
     const GapSlab& slab = slabs_[n];
+    // With ghost cells the gaps of data sets overlap: their outer faces are not the same.
+    std::vector<Box> near;
+    Box own;
+    for (std::size_t a = 0; a < 3; ++a) {
+      own.lo[a] = static_cast<double>(slab.first[a]);
+      own.hi[a] = static_cast<double>(slab.last[a]);
+    }
+    for (const NeighborPiece& other : others)
+      if (intersects(other.box, own)) near.push_back(other.box);
+    const auto isShared = [&](const Index3& from) {
+      std::array<double, 3> lo, hi;
+      for (std::size_t a = 0; a < 3; ++a) {
+        lo[a] = static_cast<double>(from[a]);
+        hi[a] = static_cast<double>(from[a] + (span >> a & 1));
+      }
+      return std::any_of(near.begin(), near.end(), [&](const Box& box) {
+        return box.contains(lo.data()) && box.contains(hi.data());
+      });
+    };
     Index3 last = slab.last;
     for (std::size_t a = 0; a < 3; ++a)
       if ((span >> a & 1) != 0) --last[a];
@@ -124,7 +144,7 @@ void LatticePiece::visitGapEntities(unsigned span, Visit&& visit) const {
     for (at[2] = slab.first[2]; at[2] <= last[2]; ++at[2])
       for (at[1] = slab.first[1]; at[1] <= last[1]; ++at[1])
         for (at[0] = slab.first[0]; at[0] <= last[0]; ++at[0])
-          if (isOuter(0, at[0]) || isOuter(1, at[1]) || isOuter(2, at[2]))
+          if (isOuter(0, at[0]) || isOuter(1, at[1]) || isOuter(2, at[2]) || isShared(at))
             visit(static_cast<int>(n), at, keyOfIndices(at, span, leaf_.level));
   }
 }
@@ -163,7 +183,7 @@ std::vector<EntityKey> LatticePiece::connect(Span<const NeighborPiece> others,
       }
     };
     visitOwnEntities(shared, span, add);
-    visitGapEntities(span, [&](int slab, const Index3& at, const EntityKey& key) {
+    visitGapEntities(others, span, [&](int slab, const Index3& at, const EntityKey& key) {
       keys.push_back(key);
       connections.push_back({at, span, 0, slab});
     });

@@ -91,7 +91,7 @@ class SharedTrees : public SharedPiece {
       : SharedPiece(std::move(points), std::move(keys)), piece_(piece) {}
 
   [[nodiscard]] std::unique_ptr<LabeledPiece> label(
-      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
+      const RangeTest& test, Span<const std::uint64_t> gapElements) const override;
 
  private:
   const TreePiece& piece_;

@@ -128,7 +128,7 @@ class SharedMesh : public SharedPiece {
     return SharedPiece::memory() + memoryOf(connections_) + memoryOf(borderCells_);
   }
   [[nodiscard]] std::unique_ptr<LabeledPiece> label(
-      const RangeTest& test, Span<const std::uint64_t> gapPoints) const override;
+      const RangeTest& test, Span<const std::uint64_t> gapElements) const override;
 
  private:
   std::vector<std::uint8_t> cellsInRange(const RangeTest& test) const;

@@ -140,6 +140,29 @@ def hyper_trees(cases, data):
     cases.works("hyper trees with a tolerance", good, 1, ScalarConnectivity=0, Tolerance=0.1)
 
 
+def open_circles(cases):
+    """Longitudes that end a cell before 360, where no gap can be closed: their length is not taken for their period."""
+    data = spoiled(cases.data, "data.SetSpacing(360.0 / {}, 1.0, 1.0)".format(WHOLE["size"][0] + 1))
+    on = {"Periodic": [1, 0, 0]}
+    for name, others, words in (
+        ("cell data", {}, ("Period", "360 less a cell", "point data", "resample")),
+        ("labels", {"LabelConnectivity": 1, "Labels": ["CELLS", "value"]}, ("Label Connectivity", "switch it off")),
+        ("no scalars", {"ScalarConnectivity": 0}, ("Scalar Connectivity", "switch")),
+        ("labels, and the period", {"LabelConnectivity": 1, "Labels": ["CELLS", "value"], "Period": [360.0, 0.0, 0.0]},
+         ("Period", "Label Connectivity", "switch it off")),
+    ):
+        proxy = check.connectivity(data, **{**GOOD, **on, **others})
+
+        def cure(p):
+            p.Periodic, p.Period = [0, 0, 0], [0.0, 0.0, 0.0]
+            p.ScalarConnectivity, p.LabelConnectivity = 1, 0
+
+        cases.refused(f"open circle, {name}", words, proxy, cure)
+        check.delete(proxy)
+    length = 360.0 * WHOLE["size"][0] / (WHOLE["size"][0] + 1)
+    cases.works("a period of the length", data, Periodic=[1, 0, 0], Period=[length, 0.0, 0.0])
+
+
 def main():
     cases = Cases()
     data = cases.data
@@ -239,6 +262,7 @@ def main():
         cases.refused("no array on the last rank", ("Scalars",), proxy, take_good)
     check.delete(proxy)
     hyper_trees(cases, data)
+    open_circles(cases)
 
     cases.works("no scalar range", data, 1, ScalarConnectivity=0)
     cases.works("a range of all numbers", data, 1, ScalarRange=[-INFINITE, INFINITE])

@@ -25,6 +25,7 @@ from vtkmodules.vtkCommonDataModel import (
     VTK_HEXAHEDRON,
     VTK_XYZ_GRID,
     vtkAMRBox,
+    vtkDataSetAttributes,
     vtkMultiBlockDataSet,
     vtkOverlappingAMR,
     vtkUniformGrid,
@@ -67,6 +68,17 @@ def elements(cells, points, full, kinds):
                 part = np.take(part, np.arange(corner[axis], n - 1 + corner[axis]), axis)
         corners.append(part)
     return np.all(corners, 0) if full else np.any(corners, 0)
+
+
+def hidden_elements(points, cells, kinds):
+    """Which elements are hidden: at a hidden point; in gaps, also between cells that are all hidden."""
+    at_points = elements(None, points, False, kinds)
+    hidden = cells | at_points[tuple(slice(0, n) for n in cells.shape)]
+    for axis, kind in enumerate(kinds):
+        if kind == GAP:
+            between = np.take(hidden, [-1], 2 - axis) & np.take(hidden, [0], 2 - axis)
+            hidden = np.concatenate([hidden, between], 2 - axis)
+    return hidden | at_points
 
 
 def label(inside, kinds, through, values=None):
@@ -275,6 +287,10 @@ def pieces_of(grid, how):
     if how == "blocks":  # more than ranks
         boxes = grids.cut((0, 0, 0), grid.cells, min(5, int(np.prod(grid.cells))), axis=1)
         return boxes[RANK :: COMM.size]
+    if how == "bands":  # each has all columns along x
+        ends = [grid.cells[1] * n // 4 for n in range(5)]
+        boxes = [((0, a, 0), (grid.cells[0], b, grid.cells[2])) for a, b in zip(ends, ends[1:]) if a < b]
+        return boxes[RANK :: COMM.size]
     if how == "slabs" or min(grid.cells) * 4 <= COMM.size or np.prod(grid.cells) < 64:
         axis = int(np.argmax(grid.cells))
         ends = [grid.cells[axis] * r // COMM.size for r in range(COMM.size + 1)]
@@ -287,7 +303,7 @@ def pieces_of(grid, how):
 
 def held(grid, how, ghosts, **arrays):
     boxes = pieces_of(grid, how)
-    if how == "blocks":
+    if how in ("blocks", "bands"):
         data = vtkMultiBlockDataSet()
         for n, box in enumerate(boxes):
             data.SetBlock(n * COMM.size + RANK, grid.piece(box, ghosts, **arrays))
@@ -302,11 +318,17 @@ def period_of(grid, kinds):
     ]
 
 
-def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0, labels=None):
-    values = values_of(grid, seed, share, kinds, at_points)
+def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", ghosts=0, labels=None, values=None,
+         hide=None):
+    if values is None:
+        values = values_of(grid, seed, share, kinds, at_points)
     arrays = {("point_arrays" if at_points else "cell_arrays"): [("value", values)]}
     if labels is not None:
         arrays["cell_arrays"].append(("label", labels))
+    if hide is not None:
+        flags = (hide[0] * vtkDataSetAttributes.HIDDENPOINT).astype(np.uint8)
+        arrays["point_arrays"].append((vtkDataSetAttributes.GhostArrayName(), flags))
+        arrays["hidden"] = hide[1]
     data = held(grid, how, ghosts, **arrays)
     proxy = check.connectivity(
         data,
@@ -333,13 +355,10 @@ def look(name, grid, kinds, at_points, full, through, share, seed, how="cut", gh
     check.delete(proxy, data)
     if RANK:
         return
-    reference = Reference(
-        grid,
-        elements(None if at_points else inside, inside if at_points else None, full, kinds),
-        kinds,
-        through,
-        labels,
-    )
+    selected = elements(None if at_points else inside, inside if at_points else None, full, kinds)
+    if hide is not None:
+        selected &= ~hidden_elements(*hide, kinds)
+    reference = Reference(grid, selected, kinds, through, labels)
     what = f"{name}, {how}, ghosts {ghosts}"
     assert np.array_equal(cells, reference.cells), f"{what}: other regions"
     assert np.array_equal(points, reference.points), f"{what}: other ids at points"
@@ -380,6 +399,76 @@ def points():
         how = ("cut", "slabs")[seed % 2]
         look(f"points {kinds} {through} {full}", grid, kinds, True, full, through, share, seed, how, seed // 2 % 2)
         seed += 1
+
+
+@case("bands")
+def bands():
+    """Data sets that have all columns beside a gap, with ghost cells or without: their gaps overlap."""
+    grid = Grid("image", [np.arange(12.0), np.arange(21.0), [0.0]])
+    values = np.zeros((1, 21, 12))
+    values[0, 4:17, [0, 11]] = 1.0
+    values[0, 4:6, 10] = values[0, 15:17, 1] = 1.0  # one cell at each end, on opposite sides
+    for through in (FACES, POINTS):
+        for ghosts in (0, 1, 2):
+            look(f"bands {through}", grid, (GAP, SIDES, SIDES), True, True, through, 0, 0, "bands", ghosts,
+                 values=values)
+    for seed, kinds in enumerate(((GAP, SIDES, SIDES), (GAP, GAP, SIDES), (GAP, DOUBLE, GAP)), 250):
+        grid = grid_of("image", (7, 9, 4), seed)
+        for through in (FACES, EDGES, POINTS):
+            for ghosts in (1, 2):
+                look(f"bands {kinds} {through}", grid, kinds, True, True, through, 0.8, seed, "bands", ghosts)
+
+
+@case("equal parts")
+def equal_parts():
+    """Of free parts that are equally wide, apart from rounding, the lowest one is between the bounds."""
+    grid = Grid("image", [np.arange(11) * 0.1, np.arange(6) * 0.1, [0.0]])
+    values = np.zeros((1, 6, 11))
+    values[0, [0, -1]] = 1.0  # the gap along y connects all columns
+    values[0, 1, [0, 1, 3, 4, 6, 7, 9, 10]] = 1.0
+    for how in ("cut", "slabs"):
+        look("equal parts", grid, (DOUBLE, GAP, SIDES), True, True, FACES, 0, 0, how, values=values)
+
+
+@case("hidden")
+def hidden():
+    """A gap is closed where points beside it are hidden, and between hidden cells."""
+    grid = Grid("image", [np.arange(12.0), np.arange(21.0), [0.0]])
+    values = np.zeros((1, 21, 12))
+    values[0, 4:17, [0, 11]] = 1.0
+    values[0, 4:6, 10] = values[0, 15:17, 1] = 1.0
+    none = np.zeros(values.shape, bool)
+    for name, points, cells, full, wanted in (
+        ("nothing", (), (), 1, 1),
+        ("points on both sides", (0, 11), (), 1, 2),
+        ("points of the first column", (0,), (), 1, 2),
+        ("points of the last column", (11,), (), 1, 2),
+        ("points, with any point of a cell", (0, 11), (), 0, 2),
+        ("cells on both sides", (), (0, 10), 1, 2),
+        ("cells of the first column", (), (0,), 1, 1),
+    ):
+        for how, ghosts in (("bands", 0), ("bands", 1), ("cut", 0)):
+            flags = none.copy()
+            flags[0, 9:12, list(points)] = True
+            hidden_cells = np.zeros(tuple(reversed(grid.cells)), bool)
+            hidden_cells[0, 9:12, list(cells)] = True
+            data = held(grid, how, ghosts, point_arrays=[
+                ("value", values), ("vtkGhostType", (flags * vtkDataSetAttributes.HIDDENPOINT).astype(np.uint8))],
+                hidden=hidden_cells)
+            proxy = check.connectivity(
+                data, ScalarConnectivity=1, Scalars=["POINTS", "value"], ScalarRange=[0.5, 1.0],
+                FullScalarConnectivity=full, ConnectThrough=FACES, Periodic=[1, 0, 0], Period=[12.0, 0, 0])
+            proxy.UpdatePipeline()
+            rows = len(table_of(COMM, proxy)["RegionId"])
+            assert rows == wanted, f"hidden {name}, {how}, ghosts {ghosts}: {rows} regions, not {wanted}"
+            check.delete(proxy, data)
+    for seed, kinds in enumerate(((GAP, SIDES, SIDES), (GAP, GAP, SIDES), (GAP, GAP, GAP), (DOUBLE, GAP, GAP)), 270):
+        grid = grid_of("image", (6, 7, 5), seed)
+        rng = np.random.default_rng(seed)
+        for full, share in ((0, 0.05), (1, 0.85)):
+            hide = (rng.random((5, 7, 6)) < 0.05, rng.random((4, 6, 5)) < 0.3)
+            for how, ghosts in (("cut", 0), ("bands", 1)):
+                look(f"hidden {kinds} {full}", grid, kinds, True, full, FACES, share, seed, how, ghosts, hide=hide)
 
 
 @case("narrow")
@@ -495,6 +584,71 @@ def meshes():
                 seed += 1
 
 
+def compare_curved(name, grid, kinds, inside, through=FACES):
+    """A curvilinear grid, and a mesh, in parts with points of their own, have the regions of the grid."""
+    count = int(np.prod(grid.cells))
+    numbers = np.arange(count).reshape(inside.shape)
+    curved = Grid("structured", grid.ends)
+    arrays = [("value", inside.astype(float)), ("number", numbers)]
+    mesh = vtkMultiBlockDataSet()
+    cells = [tuple(reversed(at)) for at in np.ndindex(inside.shape)]
+    owner = np.random.default_rng(count).integers(0, 3, count)
+    for block in range(RANK, 3, COMM.size):
+        data, mine = hexahedra(grid, [c for c, o in zip(cells, owner) if o == block])
+        for key, array in arrays:
+            array = numpy_to_vtk(np.ascontiguousarray(array.ravel()[mine]), deep=1)
+            array.SetName(key)
+            data.GetCellData().AddArray(array)
+        mesh.SetBlock(block, data)
+    for kind, source in (("curvilinear", held(curved, "slabs", 0, cell_arrays=arrays)),
+                         ("curvilinear blocks", held(curved, "blocks", 0, cell_arrays=arrays)),
+                         ("mesh", check.held(mesh))):
+        proxy = check.connectivity(
+            source, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 1.0], ConnectThrough=through,
+            Periodic=[int(k == DOUBLE) for k in kinds])
+        compare_mesh(f"{name} {kind} {kinds} {through}", grid, kinds, through, proxy, inside)
+        check.delete(proxy, source)
+
+
+@case("far meshes")
+def far_meshes():
+    grid = grid_of("image", (6, 5, 4), 450, start=(1e6, 4e6, 0.0))
+    for kinds in ((DOUBLE, SIDES, SIDES), (DOUBLE, DOUBLE, SIDES)):
+        for through, share in ((FACES, 0.35), (POINTS, 0.2)):
+            inside = np.random.default_rng(450).random(tuple(reversed(grid.cells))) < share
+            compare_curved("far", grid, kinds, inside, through)
+
+
+@case("thin layers")
+def thin_layers():
+    """Layers that are thin beside the period are not joined at the sides."""
+    grid = Grid("image", [np.arange(7) * 1e5, np.arange(3) * 1e5, 0.5 * np.arange(7)])
+    inside = np.zeros((6, 2, 6), bool)
+    inside[[0, 2, 4]] = True
+    compare_curved("thin", grid, (DOUBLE, SIDES, SIDES), inside)
+    compare_curved("thin", grid, (DOUBLE, DOUBLE, SIDES), inside)
+
+
+@case("rounded sides")
+def rounded_sides():
+    """Points of opposite sides may differ by a rounding error along the sides."""
+    grid = Grid("structured", [np.arange(7.0), np.arange(4.0), np.arange(3.0)])
+    values = np.zeros((2, 3, 6))
+    values[0, 1, [0, 5]] = 1.0
+    for shift, wanted in ((0.0, 1), (1e-15, 1), (1e-9, 2)):
+        data = grid.piece(((0, 0, 0), grid.cells), 0, cell_arrays=[("value", values)])
+        points = vtk_to_numpy(data.GetPoints().GetData())
+        points[points[:, 0] == 6.0, 1:] += shift
+        source = check.held(data if RANK == 0 else grid.empty(), grid.extent())
+        proxy = check.connectivity(
+            source, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 1.0], ConnectThrough=FACES,
+            Periodic=[1, 0, 0])
+        proxy.UpdatePipeline()
+        rows = len(table_of(COMM, proxy)["RegionId"])
+        assert rows == wanted, f"rounded sides, moved by {shift}: {rows} regions"
+        check.delete(proxy, source)
+
+
 @case("labels")
 def labels():
     for seed, kinds in enumerate(((DOUBLE, SIDES, SIDES), (DOUBLE, DOUBLE, DOUBLE)), 500):
@@ -516,10 +670,10 @@ def regions_of(proxy):
 @case("seeds")
 def seeds():
     """A point of a side is the same point on the other side; distances go through the sides."""
-    grid = grid_of("image", (9, 5, 4), 0)
     values = np.zeros((3, 4, 8))
     values[1, 1, 0] = values[1, 2, 7] = values[1, 1, 4] = 1.0  # regions 0, 2 and 1, through faces
-    for how in ("cut", "slabs"):
+    for kind, how in (("image", "cut"), ("image", "slabs"), ("structured", "cut"), ("structured", "slabs")):
+        grid = Grid(kind, grid_of("image", (9, 5, 4), 0).ends)
         data = held(grid, how, 0, cell_arrays=[("value", values)])
         proxy = check.connectivity(
             data, ScalarConnectivity=1, Scalars=["CELLS", "value"], ScalarRange=[0.5, 2.0], ConnectThrough=FACES,
@@ -531,6 +685,9 @@ def seeds():
         proxy.SeedIds = [1 * 45 + 1 * 9 + 8]
         check.touch(proxy)
         assert regions_of(proxy) == [0], f"seeds, {how}: a point beside the first cell has {regions_of(proxy)}"
+        proxy.ExtractionMode, proxy.SeedIds = 2, [1 * 32 + 2 * 8 + 7]
+        check.touch(proxy)
+        assert regions_of(proxy) == [2], f"seeds, {kind}, {how}: the last cell of a row has {regions_of(proxy)}"
         proxy.ExtractionMode = 6
         proxy.ClosestPoint = [3.9, 0.4, 0.75]
         check.touch(proxy)
@@ -556,6 +713,20 @@ def kept():
         field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
         reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
         assert reused == wanted, f"kept: {periodic}, {period}: ReusedDomain is {reused}"
+    check.delete(proxy, data)
+    # With point data the widths of cells are known, and thus which coordinates are those of a side.
+    grid = Grid("rectilinear", [np.arange(9) * 1e5, np.arange(5.0), np.arange(3.0)])
+    data = held(grid, "cut", 0, point_arrays=[("point", np.ones((3, 5, 9)))],
+                cell_arrays=[("cell", np.ones((2, 4, 8)))])
+    proxy = check.connectivity(
+        data, ScalarConnectivity=1, Scalars=["CELLS", "cell"], ScalarRange=[0.5, 1.0], Periodic=[1, 0, 0])
+    for place, wanted in (("CELLS", 0), ("CELLS", 1), ("POINTS", 0), ("POINTS", 1), ("CELLS", 0)):
+        proxy.Scalars = [place, "cell" if place == "CELLS" else "point"]
+        check.touch(proxy)
+        regions_of(proxy)
+        field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
+        reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
+        assert reused == wanted, f"kept: scalars of {place}: ReusedDomain is {reused}"
     check.delete(proxy, data)
 
 
