@@ -99,7 +99,9 @@ class SiteHalo {
     std::vector<CellRange> needs;  ///< sites of that rank in this rank's halo
     std::vector<CellRange> gives;  ///< sites of this rank in the halo of that rank
 
+    /// The number of sites in `needs`.
     std::int64_t needed() const { return sitesOf(needs); }
+    /// The number of sites in `gives`.
     std::int64_t given() const { return sitesOf(gives); }
   };
 
