@@ -23,8 +23,12 @@ struct EndRecord {
   std::int32_t event;
 };
 
+bool leavesAtOnce(const HalfLine& half) {
+  return half.points == 1 && half.reason == Reason::OutOfDomain;
+}
+
 /// Assigns places in the output to the lines.
-void layOut(LineTable& table, bool forward, bool backward, bool join) {
+void layOut(LineTable& table, bool forward, bool backward, bool join, bool record) {
   const bool joins = join && forward && backward;
   const auto seeds = static_cast<std::int64_t>(table.halves.size() / 2);
   for (std::int64_t s = 0; s < seeds; ++s) {
@@ -34,6 +38,9 @@ void layOut(LineTable& table, bool forward, bool backward, bool join) {
     if ((forward ? ahead : behind).reason == Reason::NotInitialized) table.rejected.push_back(seed);
     for (const HalfLine* half : {&ahead, &behind})
       if (half->reason == Reason::UnexpectedValue) ++table.unexpected;
+    if (ahead.points < 2 && behind.points < 2 && (leavesAtOnce(ahead) || leavesAtOnce(behind)))
+      ++table.leaveAtOnce;
+    if (!record) ahead.points = behind.points = 0;
     if (joins && ahead.points > 0 && behind.points > 0) {
       const std::int64_t points = std::int64_t(ahead.points) + behind.points - 1;
       if (points < 2) continue;
@@ -97,7 +104,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
 }
 
 LineTable makeLineTable(Transport& transport, const Shares& shares,
-                        const std::vector<LineEnd>& ends, bool forward, bool backward, bool join) {
+                        const std::vector<LineEnd>& ends, bool forward, bool backward, bool join,
+                        bool record) {
   LineTable table;
   table.firstSeed = shares.first(transport.rank());
   const std::int64_t seeds = shares.count(transport.rank());
@@ -115,7 +123,7 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
     if (known != wanted)
       refuseMessage("the ends of lines: expected " + std::to_string(wanted) + ", received " +
                     std::to_string(known));
-    layOut(table, forward, backward, join);
+    layOut(table, forward, backward, join, record);
   });
   return table;
 }

@@ -44,6 +44,8 @@ struct LineTable {
   bool hasEvents = false;              ///< Whether events were given.
   std::vector<std::int64_t> rejected;  ///< Positions of the seeds that lie in no cell.
   std::int64_t unexpected = 0;  ///< Number of half lines ended by a velocity that is not finite.
+  /// Number of seeds in a cell whose lines leave the domain before the end of the first step.
+  std::int64_t leaveAtOnce = 0;
 
   const HalfLine* find(std::int64_t line) const {
     const std::int64_t at = line - 2 * firstSeed;
@@ -64,9 +66,10 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
 /// output.
 /// @param join  whether to join the two halves of a seed to one line: the backward half in reverse
 ///              order, then the forward half
+/// @param record  whether the points of lines were recorded; otherwise no line is output
 /// @throws Error on all ranks if an end is missing
 [[nodiscard]] LineTable makeLineTable(Transport& transport, const Shares& shares,
                                       const std::vector<LineEnd>& ends, bool forward, bool backward,
-                                      bool join);
+                                      bool join, bool record);
 
 }  // namespace tributary

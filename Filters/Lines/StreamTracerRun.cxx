@@ -51,20 +51,6 @@ int moreBlocks(int blocksPerRank) {
       std::min<std::int64_t>(std::numeric_limits<int>::max(), std::int64_t{4} * blocksPerRank));
 }
 
-/// Local. The seeds in a cell whose lines leave the domain before the end of the first step.
-std::int64_t seedsThatLeaveAtOnce(const LineTable& table) {
-  std::int64_t count = 0;
-  const auto leavesAtOnce = [](const HalfLine& half) {
-    return half.points == 1 && half.reason == Reason::OutOfDomain;
-  };
-  for (std::size_t n = 0; n + 1 < table.halves.size(); n += 2) {
-    const HalfLine &ahead = table.halves[n], &behind = table.halves[n + 1];
-    if (ahead.isOutput || behind.isOutput) continue;
-    count += leavesAtOnce(ahead) || leavesAtOnce(behind);
-  }
-  return count;
-}
-
 /// Local. Whether the domain exists and was cut with this number of blocks per rank.
 bool isCut(const FlowDomain& flow, int blocksPerRank) {
   return flow.domain && flow.blocksPerRank == blocksPerRank;
@@ -284,7 +270,7 @@ void StreamTracerRun::warn(const FlowSetup& setup, const PointArrayList& arrays,
   const std::vector<std::int64_t> sums =
       allreduce(context_.transport, ReduceOp::Sum,
                 std::vector<std::int64_t>{table.unexpected, setup.skippedTrees, withCells,
-                                          seedsThatLeaveAtOnce(table)});
+                                          table.leaveAtOnce});
   const bool leaveSurface =
       sums[3] > 0 && flow.dimension == 2 && !settings_.rules.onSurface &&
       allreduce(context_.transport, ReduceOp::Or, std::int64_t(vectorsLeaveSurface(flow))) != 0;
@@ -375,10 +361,9 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   if (!traced.aborted) context_.monitor(TracingDone);
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
-  if (settings_.crossingsOnly)  // no point was recorded
-    for (LineEnd& end : traced.ends) end.points = 0;
-  LineTable table = makeLineTable(transport, seeds.shares, traced.ends, options.forward,
-                                  options.backward, settings_.joinDirections);
+  LineTable table =
+      makeLineTable(transport, seeds.shares, traced.ends, options.forward, options.backward,
+                    settings_.joinDirections, !settings_.crossingsOnly);
   table.hasEvents = options.rules.events.count > 0;
   output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
                                     traced, settings_.computeVorticity));

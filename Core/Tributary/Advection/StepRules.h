@@ -24,6 +24,10 @@ struct TimeInterval {
   double stop = 0;            ///< Where particles stop, in [begin, end].
 };
 
+/// This share of a length or time is taken for all of it: a step clipped to end there may miss it
+/// by the rounding of a sum.
+constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
+
 /// The rules for the size of steps and for the end of a line. Defaults are those of
 /// vtkStreamTracer in ParaView.
 struct StepRules {

@@ -232,9 +232,6 @@ TRIBUTARY_INLINE void chooseStep(const StepRules& rules, P& p, Number cellLength
   p.h = directionOf(p) * size;
 }
 
-/// A step clipped to end at a limit may miss it by the rounding of a sum.
-constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
-
 /// A step in an unsteady field that would leave less than this share of the rest of the interval
 /// takes all of the rest.
 constexpr double NearlyAll = 1 - 0x1p-10;
@@ -455,7 +452,8 @@ template <Integrator I>
   EventProgress& e = p.events;
   const int number = e.candidate % MostEvents;
   CrossingPoint crossing;
-  detail::imageOfCrossing(rules, p, crossing.point.x);
+  std::memcpy(crossing.point.x, p.target, sizeof crossing.point.x);
+  detail::imageOfCrossing(rules, p, crossing.image);
   crossing.point.time = p.time + p.h / p.speed;
   crossing.point.line = p.line;
   crossing.point.index = 0;
@@ -505,7 +503,7 @@ template <Integrator I>
     if ((e.failed & member) == 0) continue;
     e.failed = static_cast<std::uint16_t>(e.failed ^ member);
     e.candidate = static_cast<std::int8_t>(candidate);
-    const bool counts = detail::isCrossingAt(rules, p, candidate, e.end);
+    const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
     if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;
   }
   e.phase = EventPhase::None;
@@ -514,11 +512,10 @@ template <Integrator I>
                                                log);
 }
 
-/// A part of a step leads out of the domain, although the whole step does not. The crossing is
-/// recorded at the end of the step.
+/// A part of a step leads out of the domain, although the whole step does not. The crossing that it
+/// was to find is recorded at the end of the step. One that was found after it is searched again.
 inline void fallBack(Particle& p) {
   EventProgress& e = p.events;
-  if (e.best >= 0) e.candidate = e.best;
   e.phase = EventPhase::Fallback;
   p.status = Status::Active;
   p.reason = Reason::None;

@@ -23,11 +23,11 @@ struct TrajectoryPoint {
 
 /// A crossing of an event, recorded by the block that evaluated the velocity there.
 struct CrossingPoint {
-  /// The position is that in the periodic box; the index counts the crossings of the line, from 0.
-  TrajectoryPoint point;
-  double length;        ///< Of the line up to there.
-  std::int32_t event;   ///< Its place in StepRules::events.
-  std::int32_t number;  ///< Counts the crossings of this event along the line, from 1.
+  TrajectoryPoint point;  ///< The index counts the crossings of the line, from 0.
+  double image[3];        ///< The position in the periodic box.
+  double length;          ///< Of the line up to there.
+  std::int32_t event;     ///< Its place in StepRules::events.
+  std::int32_t number;    ///< Counts the crossings of this event along the line, from 1.
 };
 
 /// The end of a line.

@@ -100,12 +100,13 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
         forEachLog(traced, [&](const std::vector<CrossingPoint>& log) {
           for (const CrossingPoint& crossing : log) {
             const TrajectoryPoint& p = crossing.point;
-            outbox.add(shares.ownerOf(p.line >> 1), {p.line,
-                                                     p.index,
-                                                     crossing.event,
-                                                     crossing.number,
-                                                     crossing.length,
-                                                     {p.x[0], p.x[1], p.x[2]}});
+            outbox.add(shares.ownerOf(p.line >> 1),
+                       {p.line,
+                        p.index,
+                        crossing.event,
+                        crossing.number,
+                        crossing.length,
+                        {crossing.image[0], crossing.image[1], crossing.image[2]}});
           }
         });
       },

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "Common/Require.h"
@@ -18,7 +19,10 @@ namespace {
 
 constexpr double Pi = 3.14159265358979323846;
 
-/// The words and numbers of a text, in small letters. Other marks separate them like blanks.
+/// What may stand between words and numbers.
+const std::string Separators = " \t\n\r,()[]";
+
+/// The words and numbers of a text, in small letters.
 std::vector<std::string> wordsOf(const std::string& text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
@@ -26,6 +30,9 @@ std::vector<std::string> wordsOf(const std::string& text) {
     const char small = isUpper ? static_cast<char>(c - 'A' + 'a') : c;
     const bool isPart = (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
                         c == '-' || c == '+' || c == '_';
+    require(isPart || Separators.find(c) != std::string::npos, "Events", '"' + text + '"',
+            "write it with letters and digits of ASCII, \".\", \"-\" and \"+\", and put only "
+            "blanks, commas, parentheses and brackets between words and numbers");
     if (isPart)
       words.back() += small;
     else if (!words.back().empty())
@@ -81,18 +88,22 @@ class EventReader {
     for (std::size_t i = 0; i < words_.size();) {
       const std::string& word = words_[i++];
       demand(!numberOf(word) || word == "nan" || word == "inf", "put a word before ", word);
+      demand(given_.insert(word).second, "give \"", word, "\" once");
       std::vector<double> numbers;
       for (; i < words_.size(); ++i) {
         const std::optional<double> number = numberOf(words_[i]);
         if (!number) break;
         numbers.push_back(*number);
       }
-      if (word == "record" || word == "direction" || word == "any") {
+      if (word == "record" || word == "direction") {
         demand(numbers.empty(), "remove the numbers after \"", word, '"');
-      } else if (word == "positive" || word == "negative") {
+      } else if (word == "any" || word == "positive" || word == "negative") {
         demand(numbers.empty(), "remove the numbers after \"", word, '"');
-        demand(direction_ == EventDirection::Any, "give one direction");
-        direction_ = word == "positive" ? EventDirection::Positive : EventDirection::Negative;
+        demand(given_.count("any") + given_.count("positive") + given_.count("negative") == 1,
+               "give one direction");
+        direction_ = word == "any"        ? EventDirection::Any
+                     : word == "positive" ? EventDirection::Positive
+                                          : EventDirection::Negative;
       } else if (word == "end") {
         const double which = numbers.empty() ? 1 : numbers[0];
         demand(numbers.size() <= 1 && which >= 1 && which <= 1e9 && which == std::floor(which),
@@ -100,7 +111,7 @@ class EventReader {
                "1000000000]");
         endsLine_ = static_cast<std::int32_t>(which);
       } else {
-        demand(parts_.emplace(word, numbers).second, "give \"", word, "\" once");
+        parts_.emplace(word, numbers);
       }
     }
     used_[words_[0]] = true;
@@ -156,6 +167,7 @@ class EventReader {
 
   const std::string& text_;
   std::vector<std::string> words_;
+  std::set<std::string> given_;
   std::map<std::string, std::vector<double>> parts_;
   std::map<std::string, bool> used_;
   EventDirection direction_ = EventDirection::Any;

@@ -54,7 +54,8 @@ struct Traced {
 
 bool isSame(const CrossingPoint& a, const CrossingPoint& b) {
   return std::memcmp(a.point.x, b.point.x, sizeof a.point.x) == 0 && a.point.time == b.point.time &&
-         a.length == b.length && a.event == b.event && a.number == b.number;
+         std::memcmp(a.image, b.image, sizeof a.image) == 0 && a.length == b.length &&
+         a.event == b.event && a.number == b.number;
 }
 
 /// The number of lines that differ, in any respect.
@@ -388,8 +389,8 @@ TEST(Events, GiveTheWindingNumberOfATorus) {
     ASSERT_EQ(punctures.size(), std::size_t(Turns + 1)) << "line " << line;
     double angle = 0;
     for (std::size_t n = 1; n < punctures.size(); ++n) {
-      const double* const a = punctures[n - 1].point.x;
-      const double* const b = punctures[n].point.x;
+      const double* const a = punctures[n - 1].image;
+      const double* const b = punctures[n].image;
       double turn = std::atan2(b[1], b[0]) - std::atan2(a[1], a[0]);
       if (turn < 0) turn += 2 * Pi;  // less than a turn each, as q > 1
       angle += turn;
@@ -432,8 +433,9 @@ TEST(Events, InPeriodicDomainsAreThoseOfTheImages) {
       const CrossingPoint& crossing = traced.crossings.at(line)[i];
       for (int a = 0; a < 3; ++a) {
         const double x = start[std::size_t(a)] + speed[a] * crossing.point.time;
-        EXPECT_NEAR(std::remainder(crossing.point.x[a] - x, 2), 0, 1e-10) << "line " << line;
-        EXPECT_NEAR(crossing.point.x[a], a == crossing.event ? place[a] : 0,
+        EXPECT_NEAR(crossing.point.x[a], x, 1e-10) << "line " << line;
+        EXPECT_NEAR(std::remainder(crossing.image[a] - x, 2), 0, 1e-10) << "line " << line;
+        EXPECT_NEAR(crossing.image[a], a == crossing.event ? place[a] : 0,
                     a == crossing.event ? 1e-10 : 1.2)
             << "line " << line;
       }
@@ -441,21 +443,133 @@ TEST(Events, InPeriodicDomainsAreThoseOfTheImages) {
   }
 }
 
-// A step may lead across a hole in which no part of it can end.
-TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
+/// How many positions that a grid's weights give for recorded points are not those of the points.
+/// Points of other blocks have ids that a piece does not have, or weights outside of [0, 1].
+std::size_t badWeights(const GridDomain& grid, const StepRules& rules, const TraceResult& traced) {
+  std::size_t bad = 0;
+  for (std::size_t b = 0; b < traced.logs.size(); ++b)
+    for (const TrajectoryLog& log : traced.logs[b]) {
+      std::vector<TrajectoryPoint> points;
+      for (const CrossingPoint& crossing : log.crossings()) points.push_back(crossing.point);
+      Weights weights;
+      grid.domain.blocks[b]->weights(rules, points, weights);
+      const StructuredPiece& piece = grid.pieces[b];
+      std::int64_t size[3];
+      for (std::size_t a = 0; a < 3; ++a)
+        size[a] = piece.extent[2 * a + 1] - piece.extent[2 * a] + 1;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        double place[3] = {0, 0, 0};
+        bool isGood = true;
+        for (int c = 0; c < weights.count[i]; ++c) {
+          const std::int64_t id = weights.id(i, c);
+          const double weight = weights.weight(i, c);
+          isGood = isGood && id >= 0 && id < size[0] * size[1] * size[2] && weight > -1e-12 &&
+                   weight < 1 + 1e-12;
+          const std::int64_t at[3] = {id % size[0], id / size[0] % size[1],
+                                      id / (size[0] * size[1])};
+          for (std::size_t a = 0; a < 3; ++a)
+            place[a] +=
+                weight * (piece.origin[a] + piece.spacing[a] * double(piece.extent[2 * a] + at[a]));
+        }
+        for (int a = 0; a < 3; ++a)
+          isGood = isGood &&
+                   std::fabs(std::remainder(place[a] - points[i].x[a], rules.period[a])) < 1e-12;
+        bad += !isGood;
+      }
+    }
+  return bad;
+}
+
+// Lines cross the sides many times, in part at the ends of steps. Rounding then decides which image
+// a position is in.
+TEST(Events, OnTheSidesOfAPeriodicBoxAreSeenOnce) {
+  constexpr double speed[3] = {1, -0.5, 0.25};
+  const double norm = std::sqrt(1 + 0.25 + 0.0625);
+  GridSetup setup;  // the box [0, 2 pi]^3
+  setup.flow = [&](const Vector&) { return Vector{speed[0], speed[1], speed[2]}; };
+  setup.isDouble = true;
+  setup.pieces = 2 * world().size() + 1;
+  TraceOptions options = smallSteps(2 * Pi / 16 * norm);
+  options.backward = true;
+  options.rules.maximumTime = 2 * Pi * 30.01;
+  for (std::size_t a = 0; a < 3; ++a) {
+    options.rules.period[a] = setup.hi[a];
+    Vector normal{0, 0, 0}, upper{0, 0, 0};
+    normal[a] = 1;
+    upper[a] = setup.hi[a];
+    add(options.rules, plane({0, 0, 0}, normal));
+    add(options.rules, plane(upper, normal));
+  }
+  std::vector<Vector> starts{{0.3, 0.2, 0.1}, {2 * Pi - 0.01, 0.01, 3}};
+  for (std::uint64_t i = 0; i < 9; ++i) {
+    Vector& start = starts.emplace_back();
+    for (std::uint64_t a = 0; a < 3; ++a) start[a] = 2 * Pi / 64 * double(1 + mix(3 * i + a) % 63);
+  }
+  starts.push_back({Pi, Pi, Pi});
+  const auto grid = makeGridDomain(world(), setup);
+  std::vector<Seed> seeds;
+  for (std::size_t i = std::size_t(world().rank()); i < starts.size();
+       i += std::size_t(world().size()))
+    seeds.push_back({{starts[i][0], starts[i][1], starts[i][2]}, std::int64_t(i)});
+  EXPECT_EQ(badWeights(*grid, options.rules, trace(world(), grid->domain, seeds, options)), 0u);
+  const EventList planes = options.rules.events;
+  options.rules.events.count = 1;
+  for (int e = 0; e < 6; ++e) {
+    options.rules.events.event[0] = planes.event[e];
+    const Traced traced = traceAll(world(), grid->domain, seeds, options);
+    const int a = e / 2;
+    for (std::size_t line = 0; line < 2 * starts.size(); ++line) {
+      const double start = starts[line / 2][std::size_t(a)];
+      std::vector<double> expected, found;
+      for (int n = -60; n <= 60; ++n) {
+        const double time = (2 * Pi * n - start) / speed[a] * (line % 2 ? -1 : 1);
+        if (time > 0 && time < options.rules.maximumTime) expected.push_back(time);
+      }
+      std::sort(expected.begin(), expected.end());
+      for (const CrossingPoint& crossing : traced.crossings.at(std::int64_t(line))) {
+        found.push_back(std::fabs(crossing.point.time));
+        EXPECT_NEAR(crossing.image[a], e % 2 ? 2 * Pi : 0, 1e-11);
+      }
+      ASSERT_EQ(found.size(), expected.size()) << "event " << e << " on line " << line;
+      for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-10);
+    }
+  }
+}
+
+TEST(Events, AtALimitOfLinesAreReached) {
+  const Flow uniform = [](const Vector&) { return Vector{0.7, 0, 0}; };
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    TraceOptions options = smallSteps(0.1 + along(0.1, i));
+    const double limit = 0.4 + along(0.4, 1000 + i);
+    (i % 2 ? options.rules.maximumTime : options.rules.maximumLength) = limit;
+    add(options.rules, i % 2 ? timeEvent(limit) : lengthEvent(limit));
+    const Traced traced = traceGrid(world(), gridOf(uniform), {{-0.9, 0, 0}}, options);
+    EXPECT_EQ(traced.count(), 1u) << "limit " << limit;
+    EXPECT_EQ(traced.lines.at(0).reason, i % 2 ? Reason::OutOfTime : Reason::OutOfLength);
+  }
+}
+
+/// The mesh [-1, 1]^3 in a flow along x, without the cells that begin at a coordinate.
+MeshSetup meshWithHole(double x) {
   MeshSetup setup;
   setup.mesh = makeMesh(MeshKind::Voxels, 20);
   WholeMesh& mesh = setup.mesh;
   for (std::size_t c = mesh.cells.size(); c-- > 0;) {
     double low = 2;
     for (const std::int64_t p : mesh.cells[c]) low = std::min(low, mesh.points[std::size_t(p)][0]);
-    if (std::fabs(low + 0.7) > 0.05) continue;
+    if (std::fabs(low - x) > 0.05) continue;
     mesh.cells.erase(mesh.cells.begin() + std::ptrdiff_t(c));
     mesh.types.erase(mesh.types.begin() + std::ptrdiff_t(c));
   }
   setup.flow = [](const Vector&) { return Vector{1, 0, 0}; };
   setup.isDouble = true;
   setup.pieces = 3 * world().size();
+  return setup;
+}
+
+// A step may lead across a hole in which no part of it can end.
+TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
+  const MeshSetup setup = meshWithHole(-0.7);
   TraceOptions options = smallSteps(0.9);
   options.rules.integrator = Integrator::RungeKutta2;
   add(options.rules, plane({-0.65, 0, 0}, {1, 0, 0}), 1);
@@ -473,6 +587,39 @@ TEST(Events, InAHoleAreRecordedAtTheEndOfTheStep) {
       EXPECT_NEAR(crossing.point.x[0], crossing.event == 0 ? -0.05 : -0.15, 1e-12);
     EXPECT_EQ(traced.lines.at(0).reason, ends ? Reason::Event : Reason::OutOfDomain);
   }
+  // The crossing that can be reached is found first. It is not lost when a stage of the search for
+  // the one before it is in the hole.
+  options.rules.events.event[0] = plane({-0.15, 0, 0}, {1, 0, 0});
+  options.rules.events.event[1] = plane({-0.35, 0, 0}, {1, 0, 0});
+  const Traced traced = traceAll(world(), domain->domain, seeds, options);
+  const auto& found = traced.crossings.at(0);
+  ASSERT_EQ(found.size(), 2u);
+  for (int i : {0, 1}) {
+    EXPECT_EQ(found[std::size_t(i)].event, i);
+    EXPECT_NEAR(found[std::size_t(i)].point.x[0], i == 0 ? -0.15 : -0.05, 1e-12);
+  }
+}
+
+TEST(Events, InAHoleOfAPeriodicDomainAreRecordedAtTheEndOfTheStep) {
+  const auto domain = makeMeshDomain(world(), meshWithHole(0.7));
+  TraceOptions options = smallSteps(0.9);
+  options.rules.integrator = Integrator::RungeKutta2;
+  options.rules.maximumLength = 0.9;
+  options.rules.period[0] = 2;
+  options.rules.periodicOrigin[0] = -1;
+  add(options.rules, plane({0.75, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({-0.9, 0, 0}, {1, 0, 0}));
+  add(options.rules, plane({1.25, 0, 0}, {1, 0, 0}));  // outside of the box
+  std::vector<Seed> seeds;
+  if (world().rank() == 0) seeds.push_back({{0.57, 0.01, 0.01}, 0});
+  const Traced traced = traceAll(world(), domain->domain, seeds, options);
+  const auto& found = traced.crossings.at(0);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].event, 1);
+  EXPECT_NEAR(found[0].image[0], -0.9, 1e-12);
+  EXPECT_EQ(found[1].event, 0);
+  EXPECT_NEAR(found[1].point.x[0], 1.47, 1e-12);
+  EXPECT_NEAR(found[1].image[0], -0.53, 1e-12);
 }
 
 /// Events of all kinds in the box [0, 2 pi]^3.
@@ -554,6 +701,34 @@ TEST(EventPromise, HoldsForAnyCutOfGrids) {
                     }
                     return traceAll(transport, grid->domain, seeds, options);
                   });
+}
+
+TEST(EventPromise, HoldsInPeriodicDomains) {
+  expectPromise("periodic",
+                [&](Transport& transport, int pieces, int blocks, TraceOptions options) {
+                  GridSetup setup;
+                  setup.pieces = pieces;
+                  setup.blocksPerPiece = blocks;
+                  EventList& events = options.rules.events;
+                  for (int a = 0; a < 3; ++a) {
+                    options.rules.period[a] = setup.hi[std::size_t(a)];
+                    if (events.count == 0) continue;
+                    Vector normal{0, 0, 0};
+                    normal[std::size_t(a)] = 1;
+                    const int endsLine = events.event[a].endsLine;
+                    events.event[a] = plane(a == 1 ? setup.hi : setup.lo, normal);
+                    events.event[a].endsLine = endsLine;
+                  }
+                  const auto grid = makeGridDomain(transport, setup);
+                  std::vector<Seed> seeds;
+                  for (int i = transport.rank(); i < 30; i += transport.size()) {
+                    Seed& seed = seeds.emplace_back();
+                    seed.id = i;
+                    for (std::uint64_t a = 0; a < 3; ++a)
+                      seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+                  }
+                  return traceAll(transport, grid->domain, seeds, options);
+                });
 }
 
 TEST(EventPromise, HoldsForAnyCutOfMeshes) {

@@ -90,7 +90,7 @@ MigratingParticle sampleAtEvent(int stage, Status status) {
   e.bestStep = -0.3;
   e.endBlock = 6;
   e.endCell = 55;
-  for (int n = 0; n < MostEvents; ++n) e.count[n] = 10 * n;
+  for (int n = 0; n < 2; ++n) e.count[n] = 10 * n + 3;
   e.handled = 0x8001;
   e.tried = 0x4002;
   e.failed = 0x2004;
@@ -134,7 +134,8 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
   const MigratingParticle got = sendAndRead(sent, Stages, 2);
   EXPECT_FALSE(got.particle.isAtEvent());
   EXPECT_EQ(got.particle.events.endBlock, 0);
-  for (int n = 0; n < MostEvents; ++n) EXPECT_EQ(got.particle.events.count[n], 10 * n);
+  for (int n = 0; n < MostEvents; ++n)
+    EXPECT_EQ(got.particle.events.count[n], n < 2 ? 10 * n + 3 : 0);
 }
 
 TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
@@ -155,8 +156,34 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
   EXPECT_NE(spoiled([](EventProgress& e) { e.best = 64; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.best = -2; }), "");
   EXPECT_NE(spoiled([](EventProgress& e) { e.endBlock = -1; }), "");
-  EXPECT_NE(spoiled([](EventProgress& e) { e.count[3] = -1; }), "");
-  EXPECT_NE(spoiled([](EventProgress& e) { e.count[3] = 0x7fffffff; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.count[1] = -1; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.count[1] = 0x7fffffff; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.count[2] = 1; }), "");  // there are two events
+  EXPECT_NE(spoiled([](EventProgress& e) { e.best = 10; }), "");
+  EXPECT_EQ(spoiled([](EventProgress& e) { e.best = 8; }), "");
+  EXPECT_NE(spoiled([](EventProgress& e) { e.phase = EventPhase::Arrive; }), "");  // best is -1
+  // One event has at most 8 candidates.
+  const auto spoiledOfOne = [&](auto&& spoil) {
+    MigratingParticle t = sampleAtEvent(2, Status::Active);
+    EventProgress& e = t.particle.events;
+    e.candidate = 8;
+    e.count[1] = 0;
+    e.handled = e.tried = e.failed = 0x80;
+    spoil(e);
+    return read(t, 1);
+  };
+  EXPECT_EQ(spoiledOfOne([](EventProgress&) {}), "");
+  EXPECT_NE(spoiledOfOne([](EventProgress& e) { e.handled = 0x100; }), "");
+  EXPECT_NE(spoiledOfOne([](EventProgress& e) { e.tried = 0x100; }), "");
+  EXPECT_NE(spoiledOfOne([](EventProgress& e) { e.failed = 0x100; }), "");
+  // A particle that goes on from the end of its step knows its cell.
+  for (const EventPhase phase : {EventPhase::Return, EventPhase::Fallback}) {
+    MigratingParticle t = sampleAtEvent(2, Status::Active);
+    t.particle.events.phase = phase;
+    EXPECT_EQ(read(t, 2), "");
+    t.particle.status = Status::Seeking;
+    EXPECT_NE(read(t, 2), "");
+  }
   EXPECT_NE(spoiled([](EventProgress& e) { e.phase = EventPhase(5); }), "");
 }
 

@@ -267,6 +267,11 @@ def leaving_surface(cases):
             cases.expect(name, upward == 0 or "vtkAsyncStreamTracer" in said, said)
             cases.expect(name, upward == 0 or "30 seeds have no line" in said, said)
             cases.expect(name, upward == 0 or "turn on Surface Streamlines" in said, said)
+            lines.Events, lines.CrossingsOnly = ["plane origin 50 0 0 normal 1 0 0"], 1
+            check.fetch(lines)
+            again = "".join(cases.messages.take())
+            cases.expect(name, again.count("30 seeds have no line") == (0 if upward == 0 else 1), again)
+            lines.CrossingsOnly, lines.Events = 0, []
             lines.SurfaceStreamlines = 1
             out = check.Lines(check.fetch(lines))
             said = "".join(cases.messages.take())
@@ -309,7 +314,9 @@ def main():
         "plane normal 0 0 1 end 0", "plane normal 0 0 1 end 1.5", "plane normal 0 0 1 end 1 2",
         "plane normal 0 0 1 positive negative", "plane normal 0 0 1 positive 3", "sphere radius 0", "sphere center 1 1 1",
         "box lower 0 0 0", "box lower 0 0 0 upper 1 1 0", "angle axis 0 0 1 from 0 0 2", "angle degrees inf",
-        "length -1", "time 0", "time",
+        "length -1", "time 0", "time", "plane normal 0 0 \u22121", "plane normal 0;0;1", "plane: normal 0 0 1",
+        "plane normal 0 0 1 end end 2", "plane normal 0 0 1 positive positive", "plane normal 0 0 1 any positive",
+        "plane normal 0 0 1 plane", "length 1 length 1",
     ):
         cases.refused_property("Events", [bad], good_event)
     cases.refused_property("Events", 9 * good_event, good_event)

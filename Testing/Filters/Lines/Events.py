@@ -136,6 +136,49 @@ def poincare():
     check.delete(lines, seeds, data)
 
 
+def sides(hashes):
+    """Planes on the sides of a periodic box: all turns are counted, and arrays are those of the cells there."""
+    period, velocity = 2 * np.pi, np.array([1.0, -0.5, 0.25])
+    grid = flows.source(flow="abc", mesh="image", size=17, dtype="float64")
+    place = check.simple.Calculator(Input=grid, ResultArrayName="place", Function="coords")
+    data = check.simple.Calculator(Input=place, ResultArrayName="flow", Function="iHat-0.5*jHat+0.25*kHat")
+    seeds = flows.seeds(20, flows.bounds("abc"))
+    turns = 20
+    lines = check.tracer(
+        data, seeds, Vectors=["POINTS", "flow"], Periodic=[1, 1, 1], MaximumStreamlineLength=1000.0,
+        MaximumIntegrationTime=turns * period, MaximumSteps=100000, IntegratorType="Runge-Kutta 4",
+        InitialStepLength=0.7, IntegrationDirection="FORWARD",
+    )
+    lines.Events = [
+        f"plane origin {side!r} {side!r} {side!r} normal {normal}"
+        for normal in ("1 0 0", "0 1 0", "0 0 1") for side in (0.0, period)
+    ]
+    for blocks, lending in ((1, 0), (3, 512)):
+        lines.BlocksPerRank, lines.LendingMemory = blocks, lending
+        found, out = Crossings(lines), check.Lines(check.fetch(lines))
+        starts = {out.cell_data["SeedIds"][i]: out.points[out.line(i)[0]].astype(float) for i in range(out.count)}
+        assert len(starts) == 20
+        start = np.array([starts[seed] for seed in found.data["SeedIds"]])
+        expected = start + np.outer(found.data["IntegrationTime"], velocity)
+        for values in (found.points, found.data["place"]):
+            away = (values - expected + period / 2) % period - period / 2
+            assert abs(away).max() < 1e-5, f"a crossing is off by {abs(away).max()}"
+        assert abs((found.data["place"] - found.points + 1) % period - 1).max() < 1e-11, "arrays of other cells"
+        assert abs(found.data["flow"] - velocity).max() < 1e-13, "velocity at the crossings"
+        for event in range(6):
+            axis, side = event // 2, period * (event % 2)
+            mine = found.of(EventId=event)
+            assert abs(found.points[mine, axis] - side).max() < 1e-10, f"crossings of event {event} beside the side"
+            for seed, x in starts.items():
+                count = (found.of(SeedIds=seed) & mine).sum()
+                ends = np.array([x[axis], x[axis] + turns * period * velocity[axis]]) / period
+                wanted = abs(np.floor(ends[1]) - np.floor(ends[0]))
+                assert count == wanted, f"{count} crossings of event {event} by seed {seed}, not {wanted}"
+        bits = found.digest() + out.digest()
+        assert hashes.setdefault("sides", bits) == bits, f"sides: {blocks} blocks"
+    check.delete(lines, seeds, data, place, grid)
+
+
 CASES = {
     "image": dict(mesh="image", size=21),
     "rectilinear": dict(mesh="rectilinear", size=15),
@@ -171,6 +214,7 @@ def main():
     hashes = {}
     circles()
     poincare()
+    sides(hashes)
     invariance(hashes)
     check.write_hashes(hashes)
 

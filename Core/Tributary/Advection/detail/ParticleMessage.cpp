@@ -71,23 +71,48 @@ bool hasCrossed(const EventProgress& events) {
                      [](std::int32_t count) { return count != 0; });
 }
 
-void readEvents(Reader& reader, std::uint8_t flags, EventProgress& events) {
+bool isCandidate(int candidate, int events) {
+  return candidate >= 0 && candidate < EventCandidates && candidate % MostEvents < events;
+}
+
+/// Whether a set of candidates has none but those of a number of events.
+bool isSetOf(int events, unsigned members) {
+  return members >> std::min(16, EventImages * events) == 0;
+}
+
+/// What a particle can be about, in a stage and with a status in which it travels.
+bool isPossible(const EventProgress& events, int count, int stage, Status status) {
+  const bool isSearching = events.phase == EventPhase::Search || events.phase == EventPhase::Arrive;
+  const bool isReturning =
+      events.phase == EventPhase::Return || events.phase == EventPhase::Fallback;
+  if (!isSearching && !(isReturning && status == Status::Active)) return false;
+  if (events.phase == EventPhase::Arrive && events.best != events.candidate) return false;
+  return stage > 0 && isCandidate(events.candidate, count) &&
+         (events.best == -1 || isCandidate(events.best, count)) && isSetOf(count, events.handled) &&
+         isSetOf(count, events.tried) && isSetOf(count, events.failed) && events.endBlock >= 0;
+}
+
+/// @param count  of the events of the trace
+void readEvents(Reader& reader, std::uint8_t flags, int count, int stage, Status status,
+                EventProgress& events) {
   if (flags & IsAtEvent) {
     const auto bytes = reader.raw(EventBytes);
     std::memcpy(&events, bytes.data(), bytes.size());
-    if (events.phase == EventPhase::None || events.phase > EventPhase::Fallback ||
-        events.candidate < 0 || events.candidate >= EventCandidates || events.best < -1 ||
-        events.best >= EventCandidates || events.endBlock < 0)
-      refuseMessage("a particle at event " + std::to_string(events.candidate) + " in phase " +
+    if (!isPossible(events, count, stage, status))
+      refuseMessage("a particle in stage " + std::to_string(stage) + " at event " +
+                    std::to_string(events.candidate) + " in phase " +
                     std::to_string(int(events.phase)));
   } else if (flags & HasCrossed) {
     const auto bytes = reader.raw(sizeof events.count);
     std::memcpy(events.count, bytes.data(), bytes.size());
   }
   std::int64_t all = 0;
-  for (const std::int32_t count : events.count) {
-    if (count < 0) refuseMessage("a particle with " + std::to_string(count) + " crossings");
-    all += count;
+  for (int e = 0; e < MostEvents; ++e) {
+    const std::int32_t crossings = events.count[e];
+    if (crossings < 0 || (crossings > 0 && e >= count))
+      refuseMessage("a particle with " + std::to_string(crossings) + " crossings of event " +
+                    std::to_string(e));
+    all += crossings;
   }
   if (all >= std::numeric_limits<std::int32_t>::max() / 2)
     refuseMessage("a particle with " + std::to_string(all) + " crossings");
@@ -132,10 +157,7 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages, int events) 
     const auto slope = reader.raw(3 * sizeof(double));
     std::memcpy(p.k[s], slope.data(), slope.size());
   }
-  readEvents(reader, fixed.flags, p.events);
-  if (p.isAtEvent() && (p.stage == 0 || p.events.candidate % MostEvents >= events))
-    refuseMessage("a particle in stage " + std::to_string(p.stage) + " cannot be at event " +
-                  std::to_string(p.events.candidate));
+  readEvents(reader, fixed.flags, events, p.stage, p.status, p.events);
   if (p.status == Status::Seeking) migrating.best = reader.value<CellMatch>();
   return migrating;
 }

@@ -116,7 +116,7 @@ Bytes Place::recordedPoints() const {
   return writer.take();
 }
 
-void Place::receivePoints(Reader& message) {
+void Place::receivePoints(int events, Reader& message) {
   TrajectoryLog log = logs.take();
   while (!message.atEnd()) {
     CrossingPoint crossing{};
@@ -125,13 +125,16 @@ void Place::receivePoints(Reader& message) {
     const bool isCrossing = point.index < 0;
     if (isCrossing) {
       point.index = ~point.index;
+      for (double& x : crossing.image) x = message.value<double>();
       crossing.length = message.value<double>();
       crossing.event = message.value<std::int32_t>();
       crossing.number = message.value<std::int32_t>();
     }
-    if (point.line < 0 || crossing.event < 0 || crossing.event >= MostEvents ||
-        crossing.number < 0 || !block_.enter(point.cell))
+    if (point.line < 0 || !block_.enter(point.cell))
       refuseMessage("a recorded point in a cell that its block does not have");
+    if (isCrossing && (crossing.event < 0 || crossing.event >= events || crossing.number < 1))
+      refuseMessage("crossing " + std::to_string(crossing.number) + " of event " +
+                    std::to_string(crossing.event));
     if (isCrossing)
       log.appendCrossing(crossing);
     else

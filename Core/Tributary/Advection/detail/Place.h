@@ -105,7 +105,8 @@ class Place {
   /// All points recorded here, for receivePoints() of a place with a copy of the block.
   [[nodiscard]] Bytes recordedPoints() const;
   /// Throws Error if the message is malformed.
-  void receivePoints(Reader& message);
+  /// @param events  the number of events of the trace
+  void receivePoints(int events, Reader& message);
 
  private:
   std::shared_ptr<const FieldBlock> copy_;  // null if the block is this rank's own

@@ -162,7 +162,7 @@ Bytes Places::drop(BlockId copy) {
 
 void Places::takeBack(BlockId block, Reader& message) {
   if (!isOwn(block)) refuseMessage("points of block " + std::to_string(block));
-  ownAt(block).receivePoints(message);
+  ownAt(block).receivePoints(rules_.events.count, message);
 }
 
 }  // namespace tributary::detail

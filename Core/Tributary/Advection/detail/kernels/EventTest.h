@@ -26,9 +26,37 @@ TRIBUTARY_INLINE Number shiftOf(const StepRules& rules, Number x, int a) {
   return period > 0 ? period * floored((x - rules.periodicOrigin[a]) / period) : all<Number>(0);
 }
 
+/// The direction from one number to another one: 1, -1 or 0.
+template <class Number>
+TRIBUTARY_INLINE Number directionFrom(Number from, Number to) {
+  return select(to > from, all<Number>(1), select(to < from, all<Number>(-1), all<Number>(0)));
+}
+
+/// The shift of the image of an end of a step. An end on a side of the box, within its rounding
+/// error, belongs to both images there. So all steps test a surface on a side in the same image,
+/// and the one in which its function changes its sign is seen, however positions and quotients are
+/// rounded.
+/// @param outward  from the step, along the axis
+template <class Number>
+TRIBUTARY_INLINE Number shiftOfEnd(const StepRules& rules, Number x, Number outward, int a) {
+  const double period = rules.period[a], origin = rules.periodicOrigin[a];
+  if (!(period > 0)) return all<Number>(0);
+  const Number rounding =
+      4 * std::numeric_limits<double>::epsilon() * (magnitude(x) + (magnitude(origin) + period));
+  return period * floored((x - origin + outward * rounding) / period);
+}
+
 /// Whether an event depends on the position.
 TRIBUTARY_INLINE bool isPlace(const Event& event) {
   return event.kind != EventKind::Length && event.kind != EventKind::Time;
+}
+
+/// Whether an event depends on the coordinate along an axis, and is therefore another one in
+/// another image.
+inline bool dependsOn(const Event& event, int a) {
+  if (event.kind == EventKind::Plane || event.kind == EventKind::HalfPlane)
+    return event.normal[a] != 0 || event.side[a] != 0;
+  return isPlace(event);
 }
 
 /// The function whose zeros are the event.
@@ -53,11 +81,11 @@ TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number
       return most;
     }
     case EventKind::Length:
-      return length - event.size;
+      return length - event.size * Reached;
     case EventKind::Time:
       break;
   }
-  return magnitude(time) - event.size;
+  return magnitude(time) - event.size * Reached;
 }
 
 /// Whether a crossing from one value to another one counts. Zero is positive.
@@ -77,10 +105,11 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
   WideInt any{};
   Wide first[3], last[3];
   for (int a = 0; a < 3; ++a) {
-    const Wide shift = shiftOf(rules, p.x[a], a);
+    const Wide direction = directionFrom<Wide>(p.x[a], end[a]);
+    const Wide shift = shiftOfEnd<Wide>(rules, p.x[a], -direction, a);
     first[a] = p.x[a] - shift;
     last[a] = end[a] - shift;
-    if (rules.period[a] > 0) any |= shift != shiftOf(rules, end[a], a);
+    if (rules.period[a] > 0) any |= shift != shiftOfEnd<Wide>(rules, end[a], direction, a);
   }
   for (int e = 0; e < rules.events.count; ++e) {
     const Event& event = rules.events.event[e];
@@ -90,9 +119,19 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
   return any;
 }
 
-/// The point of a step whose period, along an axis, is that of a candidate's image.
-inline const double* baseOf(const Particle& p, int candidate, int a) {
-  return candidate / MostEvents >> a & 1 ? p.events.end : p.x;
+/// What leads to the image in which a candidate is tested, along an axis: that of the beginning of
+/// the step, or that of its end.
+inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
+  const double direction = directionFrom(p.x[a], p.events.end[a]);
+  return candidate / MostEvents >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
+                                         : shiftOfEnd(rules, p.x[a], -direction, a);
+}
+
+/// Whether the ends of the step are in different images along an axis.
+inline bool leavesImage(const StepRules& rules, const Particle& p, int a) {
+  const double direction = directionFrom(p.x[a], p.events.end[a]);
+  return shiftOfEnd(rules, p.x[a], -direction, a) !=
+         shiftOfEnd(rules, p.events.end[a], direction, a);
 }
 
 /// The value of a candidate's function at a point of the step of a particle.
@@ -101,7 +140,7 @@ inline const double* baseOf(const Particle& p, int candidate, int a) {
 inline double candidateValue(const StepRules& rules, const Particle& p, int candidate,
                              const double x[3], double h) {
   double image[3];
-  for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOf(rules, baseOf(p, candidate, a)[a], a);
+  for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
   return eventValue(rules.events.event[candidate % MostEvents], image, p.time + h / p.speed,
                     p.length + magnitude(h));
 }
@@ -121,10 +160,9 @@ inline double eventRounding(const Event& event, const double x[3]) {
 inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate) {
   const int e = candidate % MostEvents, image = candidate / MostEvents;
   const Event& event = rules.events.event[e];
-  if (e >= rules.events.count || (image > 0 && !isPlace(event))) return false;
+  if (e >= rules.events.count) return false;
   for (int a = 0; a < 3; ++a)
-    if ((image >> a & 1) != 0 && shiftOf(rules, p.x[a], a) == shiftOf(rules, p.events.end[a], a))
-      return false;
+    if ((image >> a & 1) != 0 && !(dependsOn(event, a) && leavesImage(rules, p, a))) return false;
   const double before = candidateValue(rules, p, candidate, p.x, 0);
   const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
   if (!isCrossing<bool>(event, before, after)) return false;
@@ -172,24 +210,37 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
   const Event& event = rules.events.event[candidate % MostEvents];
   double along = 0;
   for (int a = 0; a < 3; ++a) {
-    const double image = x[a] - shiftOf(rules, baseOf(p, candidate, a)[a], a);
+    const double image = x[a] - shiftOfCandidate(rules, p, candidate, a);
     along += (image - event.origin[a]) * event.side[a];
-    if (!isPlace(event) || shiftOf(rules, p.x[a], a) == shiftOf(rules, p.events.end[a], a))
-      continue;
+    if (!dependsOn(event, a) || !leavesImage(rules, p, a)) continue;
     const double from = (image - rules.periodicOrigin[a]) / rules.period[a];
     if (!(from >= -Slack && from <= 1 + Slack)) return false;
   }
   return event.kind != EventKind::HalfPlane || along > 0;
 }
 
-/// The image of the crossing at p.target in the periodic box.
+/// As isCrossingAt(), of a zero that no part of the step could find: it is looked for on the line
+/// between the ends of the step.
+inline bool isCrossingBetweenEnds(const StepRules& rules, const Particle& p, int candidate) {
+  const double* const end = p.events.end;
+  const double before = candidateValue(rules, p, candidate, p.x, 0);
+  const double after = candidateValue(rules, p, candidate, end, p.events.fullStep);
+  const double share = before / (before - after);
+  double x[3];
+  for (int a = 0; a < 3; ++a) x[a] = p.x[a] + share * (end[a] - p.x[a]);
+  return isCrossingAt(rules, p, candidate, x);
+}
+
+/// The image, in the periodic box, of the crossing at p.target.
 inline void imageOfCrossing(const StepRules& rules, const Particle& p, double image[3]) {
   const int candidate = p.events.candidate;
-  const bool isIn = isPlace(rules.events.event[candidate % MostEvents]);
-  for (int a = 0; a < 3; ++a) {
-    const double* const base = isIn ? baseOf(p, candidate, a) : p.target;
-    image[a] = p.target[a] - shiftOf(rules, base[a], a);
-  }
+  const Event& event = rules.events.event[candidate % MostEvents];
+  const bool isFound =
+      p.events.phase == EventPhase::Arrive;  // else recorded at the end of the step
+  for (int a = 0; a < 3; ++a)
+    image[a] =
+        p.target[a] - (isFound && dependsOn(event, a) ? shiftOfCandidate(rules, p, candidate, a)
+                                                      : shiftOf(rules, p.target[a], a));
 }
 
 /// Where the secant through the ends of the bracket is zero.
