@@ -45,7 +45,8 @@ struct PeriodicAxis {
   [[nodiscard]] bool hasGap() const { return gap > 0; }
   [[nodiscard]] bool operator==(const PeriodicAxis& other) const {
     return isPeriodic == other.isPeriodic && origin == other.origin && period == other.period &&
-           gap == other.gap && isEven == other.isEven && tolerance == other.tolerance;
+           gap == other.gap && decreases == other.decreases && isEven == other.isEven &&
+           tolerance == other.tolerance;
   }
 };
 
