@@ -31,7 +31,7 @@ std::vector<std::string> wordsOf(const std::string& text) {
     const bool isPart = (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
                         c == '-' || c == '+' || c == '_';
     require(isPart || Separators.find(c) != std::string::npos, "Events", '"' + text + '"',
-            "write it with letters and digits of ASCII, \".\", \"-\" and \"+\", and put only "
+            "write it with plain letters and digits, \".\", \"-\" and \"+\", and put only "
             "blanks, commas, parentheses and brackets between words and numbers");
     if (isPart)
       words.back() += small;
