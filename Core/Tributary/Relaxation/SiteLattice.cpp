@@ -40,9 +40,9 @@ SiteLattice pointSites(const std::array<std::vector<double>, 3>& coordinates,
     const std::vector<double>& x = coordinates[a];
     if (x.size() == 1) sites.widths[a] = {1};
     for (std::size_t i = 0; x.size() > 1 && i < x.size(); ++i) {
-      const double before = i > 0 ? x[i] - x[i - 1] : seam[a];
-      const double after = i + 1 < x.size() ? x[i + 1] - x[i] : seam[a];
-      sites.widths[a].push_back(0.5 * (before + after));
+      const double before = i > 0 ? x[i - 1] : x[i] - seam[a];
+      const double after = i + 1 < x.size() ? x[i + 1] : x[i] + seam[a];
+      sites.widths[a].push_back(0.5 * (after - before));
     }
   }
   return sites;
@@ -111,8 +111,7 @@ SiteHalo::SiteHalo(const std::vector<CellRange>& boxes, int rank, const CellRang
         shifts.push_back({x * all.hi[0], y * all.hi[1], z * all.hi[2]});
   const std::array<std::int64_t, 3> none{};
   for (std::size_t other = 0; other < boxes.size(); ++other) {
-    if (mine.empty() || boxes[other].empty()) continue;
-    Link link;
+    Link link;  // also of an empty box, which has a halo if it lies among the others
     link.rank = static_cast<int>(other);
     for (std::size_t n = 0; n < shifts.size(); ++n) {
       const CellRange needs = overlapOf(grown(mine), shifted(boxes[other], shifts[n]));
