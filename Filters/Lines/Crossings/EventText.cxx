@@ -62,7 +62,7 @@ class EventReader {
         {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
         {"time", &EventReader::time},     {"angle", &EventReader::angle}};
     const auto type = words_.empty() ? types.end() : types.find(words_[0]);
-    demand(type != types.end(), "begin it with plane, box, sphere, angle, length or time");
+    demand(type != types.end(), "use plane, box, sphere, angle, length or time as the first word");
     collect();
     Event event;
     try {
