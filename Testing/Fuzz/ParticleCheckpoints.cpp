@@ -37,7 +37,7 @@ GridSeeds fourPoints() {
   grid.dimensions = {2, 2, 1};
   grid.end = {1, 1, 0};
   const int extent[6] = {0, 1, 0, 1, 0, 0};
-  return GridSeeds(grid, extent);
+  return GridSeeds(grid, extent, {});
 }
 
 void readMap(Transport& transport, const Saved& saved) {
