@@ -90,12 +90,7 @@ void vtkAsyncParticleAlgorithm::DescribeProperties(tributary::PropertyList& list
 
 //------------------------------------------------------------------------------
 tributary::PeriodicSettings vtkAsyncParticleAlgorithm::MakePeriodicSettings() const {
-  tributary::PeriodicSettings settings;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    settings.periodic[axis] = this->Periodic[axis] != 0;
-    settings.period[axis] = this->Period[axis];
-  }
-  return settings;
+  return tributary::PeriodicSettings::of(this->Periodic, this->Period);
 }
 
 //------------------------------------------------------------------------------

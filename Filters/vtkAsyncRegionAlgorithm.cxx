@@ -52,12 +52,7 @@ void vtkAsyncRegionAlgorithm::CheckProperties() {
 
 //------------------------------------------------------------------------------
 tributary::PeriodicSettings vtkAsyncRegionAlgorithm::MakePeriodicSettings() const {
-  tributary::PeriodicSettings settings;
-  for (std::size_t a = 0; a < 3; ++a) {
-    settings.periodic[a] = this->Periodic[a] != 0;
-    settings.period[a] = this->Period[a];
-  }
-  return settings;
+  return tributary::PeriodicSettings::of(this->Periodic, this->Period);
 }
 
 //------------------------------------------------------------------------------

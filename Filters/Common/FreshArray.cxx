@@ -86,4 +86,13 @@ void copyArray(vtkDataArray* from, vtkDataArray* to) {
   to->DeepCopy(from);
 }
 
+void copyTuple(vtkDataArray* from, vtkIdType tuple, vtkDataArray* to, vtkIdType place) {
+  if (from->GetDataType() == to->GetDataType()) {
+    to->SetTuple(place, tuple, from);
+    return;
+  }
+  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
+    to->SetComponent(place, c, from->GetComponent(tuple, c));
+}
+
 }  // namespace tributary

@@ -43,4 +43,8 @@ inline void requireRows(std::size_t rows, std::size_t columns) {
 /// Makes one array a copy of another.
 void copyArray(vtkDataArray* from, vtkDataArray* to);
 
+/// Copies a tuple to an array with as many components. Integers of 64 bits stay what they are if
+/// the arrays have the same type.
+void copyTuple(vtkDataArray* from, vtkIdType tuple, vtkDataArray* to, vtkIdType place);
+
 }  // namespace tributary

@@ -145,17 +145,10 @@ void readArray(Reader& reader, const std::vector<std::int64_t>& places, FirstCol
   const Span<const std::byte> raw = reader.raw(places.size() * bytes);
   vtkDataArray* const to = arrayFor(column, name, type, components);
   if (!to) return;
-  const bool isSame = to->GetDataType() == type;
   const auto from = freshArrayOf(type, "", components, static_cast<vtkIdType>(places.size()));
   std::memcpy(from->GetVoidPointer(0), raw.data(), raw.size());
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (isSame) {
-      to->SetTuple(places[i], static_cast<vtkIdType>(i), from);
-      continue;
-    }
-    for (int c = 0; c < components; ++c)
-      to->SetComponent(places[i], c, from->GetComponent(static_cast<vtkIdType>(i), c));
-  }
+  for (std::size_t i = 0; i < places.size(); ++i)
+    copyTuple(from, static_cast<vtkIdType>(i), to, places[i]);
 }
 
 void read(Reader& reader, const ColumnPlaces& source, const ColumnPlaces& target,

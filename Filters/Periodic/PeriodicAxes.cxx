@@ -222,6 +222,15 @@ bool mayBeOpenCircle(double length) {
 
 }  // namespace
 
+PeriodicSettings PeriodicSettings::of(const int periodic[3], const double period[3]) {
+  PeriodicSettings settings;
+  for (std::size_t a = 0; a < 3; ++a) {
+    settings.periodic[a] = periodic[a] != 0;
+    settings.period[a] = period[a];
+  }
+  return settings;
+}
+
 void checkPeriodic(const PeriodicSettings& settings) {
   for (std::size_t a = 0; a < 3; ++a)
     if (!(settings.period[a] >= 0) || !std::isfinite(settings.period[a]))

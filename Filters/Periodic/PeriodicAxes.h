@@ -21,6 +21,8 @@ struct PeriodicSettings {
   std::array<bool, 3> periodic{};  ///< By axis.
   std::array<double, 3> period{};  ///< By axis; 0 for one that the data tell.
 
+  /// The properties of a filter.
+  [[nodiscard]] static PeriodicSettings of(const int periodic[3], const double period[3]);
   /// Whether an axis is periodic.
   [[nodiscard]] bool any() const { return periodic[0] || periodic[1] || periodic[2]; }
 };

@@ -185,15 +185,6 @@ class Gap {
     }
   }
 
-  static void copyTuple(vtkDataArray* from, vtkIdType point, vtkDataArray* to, vtkIdType place) {
-    if (from->GetDataType() == to->GetDataType()) {
-      to->SetTuple(place, point, from);
-      return;
-    }
-    for (int c = 0; c < to->GetNumberOfComponents(); ++c)
-      to->SetComponent(place, c, from->GetComponent(point, c));
-  }
-
   void addPointFlags(vtkPointData* data) const {
     const ColumnPlaces from(extent_, axis_), to(gapExtent_, axis_);
     vtkUnsignedCharArray* const flags = pointGhosts(before_);

@@ -478,19 +478,23 @@ inline bool isReturning(const Particle& p) {
   return p.events.phase == EventPhase::Return || p.events.phase == EventPhase::Fallback;
 }
 
+/// Moves a particle to the cell of the end of its step, which may be in another block.
+inline void goToEnd(Particle& p) {
+  const EventProgress& e = p.events;
+  p.cell = e.endCell;
+  p.face = Particle::AnyFace;
+  p.crossings = 0;
+  if (e.endBlock >= 0) p.block = e.endBlock;
+}
+
 /// Goes on from the end of the step. @pre isReturning(p)
 /// @return whether the particle needs an evaluation here; otherwise the line has ended, or goes on
 ///         in another block
 template <Integrator I>
 [[nodiscard]] inline bool returnToStep(const StepRules& rules, Particle& p, TrajectoryLog& log) {
   EventProgress& e = p.events;
-  p.cell = e.endCell;
-  p.face = Particle::AnyFace;
-  p.crossings = 0;
-  if (e.endBlock >= 0) {
-    p.block = e.endBlock;
-    return false;
-  }
+  goToEnd(p);
+  if (e.endBlock >= 0) return false;
   if (e.phase == EventPhase::Fallback) {
     e.failed = static_cast<std::uint16_t>(e.failed | detail::memberOf(rules, p, e.candidate));
     leaveCandidate<I>(rules, p);
@@ -515,14 +519,10 @@ template <Integrator I>
 /// A part of a step leads out of the domain, although the whole step does not. The crossing that it
 /// was to find is recorded at the end of the step. One that was found after it is searched again.
 inline void fallBack(Particle& p) {
-  EventProgress& e = p.events;
-  e.phase = EventPhase::Fallback;
+  p.events.phase = EventPhase::Fallback;
   p.status = Status::Active;
   p.reason = Reason::None;
-  p.cell = e.endCell;
-  p.face = Particle::AnyFace;
-  p.crossings = 0;
-  if (e.endBlock >= 0) p.block = e.endBlock;
+  goToEnd(p);
 }
 
 /// Processes the velocity at p.target. @pre Stage == p.stage

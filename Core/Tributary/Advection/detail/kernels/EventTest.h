@@ -219,8 +219,8 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
   return event.kind != EventKind::HalfPlane || along > 0;
 }
 
-/// As isCrossingAt(), of a zero that no part of the step could find: it is looked for on the line
-/// between the ends of the step.
+/// Whether a zero counts that no part of the step could find. Its place is approximated by that of
+/// the zero of a linear function on the straight line between the ends of the step.
 inline bool isCrossingBetweenEnds(const StepRules& rules, const Particle& p, int candidate) {
   const double* const end = p.events.end;
   const double before = candidateValue(rules, p, candidate, p.x, 0);
