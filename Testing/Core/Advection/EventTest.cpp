@@ -640,6 +640,17 @@ StepRules busyRules(Integrator integrator, int endsLine) {
   return rules;
 }
 
+/// This rank's share of seeds in the box [0, 2 pi]^3.
+std::vector<Seed> seedsOf(int count, const Transport& transport) {
+  std::vector<Seed> seeds;
+  for (int i = transport.rank(); i < count; i += transport.size()) {
+    Seed& seed = seeds.emplace_back();
+    seed.id = i;
+    for (std::uint64_t a = 0; a < 3; ++a) seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
+  }
+  return seeds;
+}
+
 template <class Trace>
 void expectPromise(const std::string& what, Trace&& traceWith) {
   for (const Integrator integrator :
@@ -692,14 +703,7 @@ TEST(EventPromise, HoldsForAnyCutOfGrids) {
                     setup.blocksPerPiece = blocks;
                     setup.ghostLayers = blocks > 4 ? 1 : 0;
                     const auto grid = makeGridDomain(transport, setup);
-                    std::vector<Seed> seeds;
-                    for (int i = transport.rank(); i < 60; i += transport.size()) {
-                      Seed& seed = seeds.emplace_back();
-                      seed.id = i;
-                      for (std::uint64_t a = 0; a < 3; ++a)
-                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
-                    }
-                    return traceAll(transport, grid->domain, seeds, options);
+                    return traceAll(transport, grid->domain, seedsOf(60, transport), options);
                   });
 }
 
@@ -720,14 +724,7 @@ TEST(EventPromise, HoldsInPeriodicDomains) {
                     events.event[a].endsLine = endsLine;
                   }
                   const auto grid = makeGridDomain(transport, setup);
-                  std::vector<Seed> seeds;
-                  for (int i = transport.rank(); i < 30; i += transport.size()) {
-                    Seed& seed = seeds.emplace_back();
-                    seed.id = i;
-                    for (std::uint64_t a = 0; a < 3; ++a)
-                      seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
-                  }
-                  return traceAll(transport, grid->domain, seeds, options);
+                  return traceAll(transport, grid->domain, seedsOf(30, transport), options);
                 });
 }
 
@@ -745,14 +742,7 @@ TEST(EventPromise, HoldsForAnyCutOfMeshes) {
                     setup.pieces = pieces;
                     setup.blocksPerPiece = blocks;
                     const auto mesh = makeMeshDomain(transport, setup);
-                    std::vector<Seed> seeds;
-                    for (int i = transport.rank(); i < 60; i += transport.size()) {
-                      Seed& seed = seeds.emplace_back();
-                      seed.id = i;
-                      for (std::uint64_t a = 0; a < 3; ++a)
-                        seed.x[a] = along(2 * Pi, 3 * std::uint64_t(i) + a);
-                    }
-                    return traceAll(transport, mesh->domain, seeds, options);
+                    return traceAll(transport, mesh->domain, seedsOf(60, transport), options);
                   });
   }
 }

@@ -170,6 +170,13 @@ def run_cuts():
     spread, together = some_seeds(15, -7.0, 13.0), some_seeds(15, -7.0, 13.0, False)
     settings = ({}, {"BlocksPerRank": 5}, {"LendingMemory": 0, "Schedule": "Synchronous"}, {"KeepDomain": 0},
                 {"BlocksPerRank": 2, "Schedule": "Synchronous"})
+
+    def expect_bits(name, data, where, way, **properties):
+        lines = traced(data, where, Periodic=[1, 1, 1], **properties)
+        found = lines.digest()
+        expect(len(lines.ids) == 30, f"{name}: {len(lines.ids)} lines")
+        expect(first.setdefault(name, found) == found, f"{name}, {way}, {properties}: {found}, not {first[name]}")
+
     for dtype in ("float32", "float64"):
         for uniform, columns, period in ((True, [even(10), even(9), even(8)], [0, 0, 0]),
                                          (False, [UNEVEN, even(9), UNEVEN], [5.6, 0, 5.6])):
@@ -181,10 +188,7 @@ def run_cuts():
                     way = {**way, "container": torus.vtkPartitionedDataSet}
                 data = some.source(uniform=uniform, dtype=dtype, **way)
                 where = together if way.get("dealt") == "first" else spread
-                lines = traced(data, where, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=12.0, **more)
-                found = lines.digest()
-                expect(len(lines.ids) == 30, f"{name}: {len(lines.ids)} lines")
-                expect(first.setdefault(name, found) == found, f"{name}, {way}, {more}: {found}, not {first[name]}")
+                expect_bits(name, data, where, way, Period=period, MaximumStreamlineLength=12.0, **more)
                 check.delete(data)
             data = some.alone(uniform, dtype=dtype)
             found = traced(data, spread, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=12.0).digest()
@@ -198,10 +202,7 @@ def run_cuts():
             name = f"decreasing, {'uniform' if uniform else 'rectilinear'}"
             data = some.source(uniform=uniform, **{**way, "container": torus.vtkPartitionedDataSet})
             where = together if way.get("dealt") == "first" else spread
-            lines = traced(data, where, Periodic=[1, 1, 1], Period=period, MaximumStreamlineLength=8.0, **more)
-            found = lines.digest()
-            expect(len(lines.ids) == 30, f"{name}: {len(lines.ids)} lines")
-            expect(first.setdefault(name, found) == found, f"{name}, {way}, {more}: {found}, not {first[name]}")
+            expect_bits(name, data, where, way, Period=period, MaximumStreamlineLength=8.0, **more)
             check.delete(data)
     # The extent of a grid may begin anywhere. Its spacing is a power of two, so coordinates are the same.
     found = []

@@ -18,16 +18,14 @@ import check
 import grids
 import regions
 from grids import Grid
+from meshes import empty_hierarchy
 from mpi4py import MPI
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
 from vtkmodules.vtkCommonDataModel import (
     VTK_HEXAHEDRON,
-    VTK_XYZ_GRID,
-    vtkAMRBox,
     vtkDataSetAttributes,
     vtkMultiBlockDataSet,
-    vtkOverlappingAMR,
     vtkUniformGrid,
     vtkUnstructuredGrid,
 )
@@ -695,6 +693,13 @@ def seeds():
         check.delete(proxy, data)
 
 
+def expect_reused(proxy, wanted, what):
+    regions_of(proxy)
+    field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
+    reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
+    assert reused == wanted, f"kept: {what}: ReusedDomain is {reused}"
+
+
 @case("kept")
 def kept():
     """What is kept of a domain is used again only if the axes continue in the same way."""
@@ -709,10 +714,7 @@ def kept():
     ):
         proxy.Periodic, proxy.Period = periodic, period
         check.touch(proxy)
-        regions_of(proxy)
-        field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
-        reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
-        assert reused == wanted, f"kept: {periodic}, {period}: ReusedDomain is {reused}"
+        expect_reused(proxy, wanted, f"{periodic}, {period}")
     check.delete(proxy, data)
     # With point data the widths of cells are known, and thus which coordinates are those of a side.
     grid = Grid("rectilinear", [np.arange(9) * 1e5, np.arange(5.0), np.arange(3.0)])
@@ -723,10 +725,7 @@ def kept():
     for place, wanted in (("CELLS", 0), ("CELLS", 1), ("POINTS", 0), ("POINTS", 1), ("CELLS", 0)):
         proxy.Scalars = [place, "cell" if place == "CELLS" else "point"]
         check.touch(proxy)
-        regions_of(proxy)
-        field = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
-        reused = field.GetArray("AsyncConnectivity ReusedDomain").GetValue(0)
-        assert reused == wanted, f"kept: scalars of {place}: ReusedDomain is {reused}"
+        expect_reused(proxy, wanted, f"scalars of {place}")
     check.delete(proxy, data)
 
 
@@ -763,15 +762,7 @@ def hierarchy():
             touch |= (overlap >= 0).all(axis=2) & ((overlap > 0).sum(axis=2) >= 2 - through)
         wanted = np.full(total, -1)
         wanted[members] = regions.components(len(members), *np.nonzero(touch))
-        data = vtkOverlappingAMR()
-        data.Initialize(2, [len(boxes) for boxes in LEVELS])
-        data.SetOrigin([0.0, 0.0, 0.0])
-        data.SetGridDescription(VTK_XYZ_GRID)
-        for level, boxes in enumerate(LEVELS):
-            data.SetSpacing(level, [0.5**level] * 3)
-            data.SetRefinementRatio(level, 2)
-            for index, box in enumerate(boxes):
-                data.SetAMRBox(level, index, vtkAMRBox(box[::2], box[1::2]))
+        data = empty_hierarchy(LEVELS)
         for at, ((level, index), number) in enumerate(first.items()):
             if at % COMM.size != RANK:
                 continue

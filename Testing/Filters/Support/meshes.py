@@ -78,6 +78,23 @@ def _leaf(level, box, velocity):
     return grid
 
 
+def empty_hierarchy(levels):
+    """An overlapping AMR in which each level is twice as fine as the one before, without its data sets.
+
+    levels  for each level the boxes of cells, as extents
+    """
+    data = vtkOverlappingAMR()
+    data.Initialize(len(levels), [len(boxes) for boxes in levels])
+    data.SetOrigin([0.0, 0.0, 0.0])
+    data.SetGridDescription(VTK_XYZ_GRID)
+    for level, boxes in enumerate(levels):
+        data.SetSpacing(level, [0.5**level] * 3)
+        data.SetRefinementRatio(level, 2)
+        for index, box in enumerate(boxes):
+            data.SetAMRBox(level, index, vtkAMRBox(box[::2], box[1::2]))
+    return data
+
+
 def build_hierarchy(rank, ranks, flow="abc", placing="cyclic"):
     """The part of this rank in an overlapping AMR. Cells covered by a finer level are not marked.
 
@@ -91,15 +108,7 @@ def build_hierarchy(rank, ranks, flow="abc", placing="cyclic"):
             return np.broadcast_to([1.0, level, 0.0], points.shape)
         return _velocity(flow, points)
 
-    data = vtkOverlappingAMR()
-    data.Initialize(len(LEVELS), [len(level) for level in LEVELS])
-    data.SetOrigin([0.0, 0.0, 0.0])
-    data.SetGridDescription(VTK_XYZ_GRID)
-    for level, boxes in enumerate(LEVELS):
-        data.SetSpacing(level, [0.5**level] * 3)
-        data.SetRefinementRatio(level, 2)
-        for index, box in enumerate(boxes):
-            data.SetAMRBox(level, index, vtkAMRBox(box[::2], box[1::2]))
+    data = empty_hierarchy(LEVELS)
     grids = [(level, index) for level, boxes in enumerate(LEVELS) for index in range(len(boxes))]
     for number, (level, index) in enumerate(grids):
         holder = {"cyclic": number, "backwards": -number - 1, "last": ranks - 1}[placing] % ranks

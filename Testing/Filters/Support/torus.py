@@ -3,13 +3,11 @@
 of periodic domains. Every rank runs the script.
 """
 
-import hashlib
-
 import check
 import films
 import numpy as np
 from tracking import expect
-from unsteady import COMM
+from unsteady import COMM, digest_of
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import (
     vtkImageData, vtkMultiBlockDataSet, vtkPartitionedDataSet, vtkPartitionedDataSetCollection,
@@ -151,14 +149,7 @@ class Lines:
 
     def digest(self):
         """A hash of all bits."""
-        total = hashlib.sha256()
-        for ident, points, arrays, reason in zip(self.ids, self.points, self.arrays, self.reasons):
-            total.update(f"{ident} {reason} {points.dtype} {points.shape}".encode())
-            total.update(np.ascontiguousarray(points).tobytes())
-            for name in sorted(arrays):
-                total.update(f"{name} {arrays[name].dtype}".encode())
-                total.update(np.ascontiguousarray(arrays[name]).tobytes())
-        return total.hexdigest()[:24]
+        return digest_of(self)
 
     def statistic(self, name):
         """The value of rank 0, or None."""

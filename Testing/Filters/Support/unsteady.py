@@ -237,6 +237,18 @@ def source(field, times, dtype="float32", after="", build="flows.build", **argum
     return proxy
 
 
+def digest_of(polylines):
+    """A hash of all bits of an object with the lists ids, points, arrays and reasons of polylines."""
+    total = hashlib.sha256()
+    for ident, points, arrays, reason in zip(polylines.ids, polylines.points, polylines.arrays, polylines.reasons):
+        total.update(f"{ident} {reason} {points.dtype} {points.shape}".encode())
+        total.update(np.ascontiguousarray(points).tobytes())
+        for name in sorted(arrays):
+            total.update(f"{name} {arrays[name].dtype}".encode())
+            total.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return total.hexdigest()[:24]
+
+
 class Paths:
     """The output of all ranks, by particle; the same on all ranks."""
 
@@ -268,14 +280,7 @@ class Paths:
 
     def digest(self):
         """A hash of all bits."""
-        total = hashlib.sha256()
-        for ident, points, arrays, reason in zip(self.ids, self.points, self.arrays, self.reasons):
-            total.update(f"{ident} {reason} {points.dtype} {points.shape}".encode())
-            total.update(np.ascontiguousarray(points).tobytes())
-            for name in sorted(arrays):
-                total.update(f"{name} {arrays[name].dtype}".encode())
-                total.update(np.ascontiguousarray(arrays[name]).tobytes())
-        return total.hexdigest()[:24]
+        return digest_of(self)
 
     def statistic(self, name):
         """The sum over the ranks."""
