@@ -300,12 +300,5 @@ def work(options):
         runs.write_rows([row], options)
 
 
-def work_as_module(options):
-    """Call work() of an imported module: Programmable Sources overwrite names like max in __main__."""
-    import apply
-
-    apply.work(options)
-
-
 if __name__ == "__main__":
-    runs.main(parse, work_as_module, drive)
+    runs.main(parse, runs.work_of_module(__file__), drive)

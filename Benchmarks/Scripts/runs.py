@@ -2,6 +2,7 @@
 """Common parts of benchmarks in pvbatch: options, a run on each number of ranks, a table."""
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -105,6 +106,13 @@ def write_rows(rows, options):
     """Write the results of a worker; called on rank 0."""
     with open(options.worker, "w") as file:
         json.dump(rows, file)
+
+
+def work_of_module(path):
+    """The function work() of a script, called in an imported module: Programmable Sources overwrite names like max in
+    __main__."""
+    name = os.path.splitext(os.path.basename(path))[0]
+    return lambda options: importlib.import_module(name).work(options)
 
 
 def main(parse, work, drive):
