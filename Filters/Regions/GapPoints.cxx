@@ -3,8 +3,6 @@
 
 #include <vtkDataArray.h>
 #include <vtkDataSetAttributes.h>
-#include <vtkIdList.h>
-#include <vtkNew.h>
 #include <vtkSmartPointer.h>
 #include <vtkUnsignedCharArray.h>
 
@@ -12,10 +10,12 @@
 #include <array>
 #include <cstddef>
 
+#include "Common/CellLists.h"
 #include "Common/Leaves.h"
 #include "Common/SmpFor.h"
 
 #include "Tributary/Base/Box.h"
+#include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -36,8 +36,8 @@ std::array<Index3, 2> indicesOf(const NeighborPiece& piece) {
   return ends;
 }
 
-/// Calls `visit(at, place)` for the points or cells at a slab that a piece has: `at` is the index
-/// in the extent, `place` that of the point or of the element in the slab.
+/// Calls `visit(low, high, shift)` for the boxes of points or cells at a slab that a piece has, by
+/// indices in the extent; `shift` leads to the places of the points or of the elements in the slab.
 template <class Visit>
 void visitBeside(const DomainRules& rules, const GapSlab& slab, std::array<Index3, 2> piece,
                  bool areCells, Visit&& visit) {
@@ -56,21 +56,47 @@ void visitBeside(const DomainRules& rules, const GapSlab& slab, std::array<Index
       low[a] = high[a] = isBeyond ? rules.lowest[a] : slab.first[a] - (areCells ? 1 : 0);
       shift[a] = (isBeyond && !areCells ? slab.last[a] : slab.first[a]) - low[a];
     }
-    if (!exists) continue;
     intersect(low, high, piece[0], piece[1]);
-    for (std::int64_t k = low[2]; k <= high[2]; ++k)
-      for (std::int64_t j = low[1]; j <= high[1]; ++j)
-        for (std::int64_t i = low[0]; i <= high[0]; ++i)
-          visit(Index3{i, j, k}, Index3{i + shift[0], j + shift[1], k + shift[2]});
+    for (std::size_t a = 0; a < 3; ++a) exists = exists && low[a] <= high[a];
+    if (exists) visit(low, high, shift);
   }
 }
 
-/// A bit of one of the masks of a block.
-struct Bit {
-  enum Kind : std::int64_t { PointInRange, PointHidden, CellShown };
-  BlockId block;
+/// Consecutive points or cells of a row of a slab: in the piece, and in the mask of all slabs.
+struct SlabRow {
+  std::int64_t local, stride, count;
   std::int64_t bit;
+};
+
+/// Calls `visit(SlabRow)` for the rows of a patch.
+/// @param first, size  of the points or cells of the piece
+/// @param bitOf  returns the bit of a place in the slab
+template <class Patch, class BitOf, class Visit>
+void visitRows(const Patch& patch, const Index3& first, const LatticeSize& size, BitOf&& bitOf,
+               Visit&& visit) {
+  const Index3 strides = {1, size[0], size[0] * size[1]};
+  const auto [u, v, w] = patch.slab.order;
+  Index3 at = patch.low;
+  for (at[w] = patch.low[w]; at[w] <= patch.high[w]; ++at[w])
+    for (at[v] = patch.low[v]; at[v] <= patch.high[v]; ++at[v]) {
+      SlabRow row{0, strides[u], patch.high[u] - patch.low[u] + 1, 0};
+      Index3 place;
+      for (std::size_t a = 0; a < 3; ++a) {
+        row.local += (at[a] - first[a]) * strides[a];
+        place[a] = at[a] + patch.shift[a];
+      }
+      row.bit = bitOf(place);
+      visit(row);
+    }
+}
+
+/// Bits of a word of one of the masks of a block.
+struct Word {
+  enum Kind : std::int64_t { PointsInRange, PointsHidden, CellsShown };
+  BlockId block;
+  std::int64_t word;
   std::int64_t kind;
+  std::uint64_t bits;
 };
 
 /// The masks of the points and elements of a piece's gaps, by kind.
@@ -83,9 +109,9 @@ Masks masksFor(const std::vector<GapSlab>& slabs) {
     elementWords += static_cast<std::size_t>(slab.elementWords());
   }
   Masks masks;
-  masks[Bit::PointInRange].resize(words);
-  masks[Bit::PointHidden].resize(words);
-  masks[Bit::CellShown].resize(elementWords);
+  masks[Word::PointsInRange].resize(words);
+  masks[Word::PointsHidden].resize(words);
+  masks[Word::CellsShown].resize(elementWords);
   return masks;
 }
 
@@ -94,33 +120,58 @@ std::vector<std::uint64_t> elementsOf(const std::vector<GapSlab>& slabs, const M
                                       bool allPoints, bool isAnyHidden) {
   std::vector<std::uint64_t> all;
   for (const GapSlab& slab : slabs) {
-    const auto elements = [&](Bit::Kind kind, bool every) {
+    const auto elements = [&](Word::Kind kind, bool every) {
       const Span<const std::uint64_t> mask(masks[kind]);
       return cellMask(mask.subspan(slab.firstWord, index(slab.words())), slab.points(), every,
                       smpFor);
     };
-    std::vector<std::uint64_t> inRange = elements(Bit::PointInRange, allPoints);
+    std::vector<std::uint64_t> inRange = elements(Word::PointsInRange, allPoints);
     if (isAnyHidden) {
-      const std::vector<std::uint64_t> hidden = elements(Bit::PointHidden, false);
+      const std::vector<std::uint64_t> hidden = elements(Word::PointsHidden, false);
       for (std::size_t w = 0; w < inRange.size(); ++w)
-        inRange[w] &= ~hidden[w] & masks[Bit::CellShown][slab.firstElementWord + w];
+        inRange[w] &= ~hidden[w] & masks[Word::CellsShown][slab.firstElementWord + w];
     }
     all.insert(all.end(), inRange.begin(), inRange.end());
   }
   return all;
 }
 
-/// Whether the values of points are in range.
-std::vector<std::uint64_t> rangeBitsOf(const RangeTest& test, vtkIdList* points) {
-  // Scalars may be of a class that computes its values.
-  const auto values = vtkSmartPointer<vtkDataArray>::Take(
-      vtkDataArray::CreateDataArray(test.scalars->GetDataType()));
-  values->SetNumberOfComponents(test.scalars->GetNumberOfComponents());
-  values->SetNumberOfTuples(points->GetNumberOfIds());
-  test.scalars->GetTuples(points, values);
-  RangeTest ofPoints = test;
-  ofPoints.scalars = values;
-  return rangeBits(ofPoints);
+/// Calls `visit(word, bits)` for the words of a mask that a row of bits adds to.
+/// @param bits   of the row, from the first bit of a word on
+/// @param first  bit of the mask
+template <class Visit>
+void visitWords(Span<const std::uint64_t> bits, std::int64_t first, Visit&& visit) {
+  const std::int64_t shift = first & 63, word = first >> 6;
+  for (std::size_t w = 0; w < bits.size(); ++w) {
+    const std::int64_t here = word + static_cast<std::int64_t>(w);
+    if (bits[w] != 0) visit(here, bits[w] << shift);
+    const std::uint64_t rest = shift > 0 ? bits[w] >> (64 - shift) : 0;
+    if (rest != 0) visit(here + 1, rest);
+  }
+}
+
+/// The mask of the points of rows whose values are in range. The rows are equally long.
+template <class T>
+std::vector<std::uint64_t> rangeMaskOf(const T* values, const std::vector<SlabRow>& rows,
+                                       const RangeTest& test) {
+  std::vector<T> copy;
+  copy.reserve(rows.size() * index(rows[0].count));
+  for (const SlabRow& row : rows)
+    for (std::int64_t i = 0; i < row.count; ++i) copy.push_back(values[row.local + i * row.stride]);
+  std::vector<std::uint64_t> mask(rows.size() * index(maskWords(rows[0].count)));
+  rangeMask(copy.data(), rows[0].count, static_cast<std::int64_t>(rows.size()), test.lo, test.hi,
+            mask.data(), smpFor);
+  return mask;
+}
+
+std::vector<std::uint64_t> rangeMaskOf(const std::vector<SlabRow>& rows, const RangeTest& test) {
+  const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
+  switch (array->GetDataType()) {
+    vtkTemplateMacro(
+        return rangeMaskOf(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), rows, test));
+    default:
+      throw Error("the scalars are of a type that has no order; choose an array of numbers");
+  }
 }
 
 bool isHiddenPoint(vtkUnsignedCharArray* flags, std::int64_t point) {
@@ -138,34 +189,53 @@ GapPoints::GapPoints(const DomainRules& rules, const Pieces& pieces,
     if (outline.box.empty()) continue;
     const std::array<Index3, 2> mine = indicesOf(outline);
     slabs = gapSlabsOf(rules, mine[0], mine[1]);
-    LatticeSize points{};
-    for (std::size_t a = 0; a < 3; ++a) points[a] = mine[1][a] - mine[0][a] + 1;
-    const auto localOf = [&](const Index3& at, const LatticeSize& size) {
-      return ((at[2] - mine[0][2]) * size[1] + at[1] - mine[0][1]) * size[0] + at[0] - mine[0][0];
-    };
+    needs.first = mine[0];
+    for (std::size_t a = 0; a < 3; ++a) needs.pointCount[a] = mine[1][a] - mine[0][a] + 1;
     for (std::size_t b = 0; b < all.size(); ++b) {
       if (all[b].box.empty()) continue;
-      const auto block = static_cast<BlockId>(b);
       const std::array<Index3, 2> theirs = indicesOf(all[b]);
-      for (const GapSlab& slab : gapSlabsOf(rules, theirs[0], theirs[1])) {
-        visitBeside(rules, slab, mine, false, [&](const Index3& at, const Index3& place) {
-          needs.points.push_back({localOf(at, points), block, slab.bitOf(place)});
-        });
-        visitBeside(rules, slab, mine, true, [&](const Index3& at, const Index3& place) {
-          needs.cells.push_back({localOf(at, cellsOf(points)), block, slab.elementBitOf(place)});
-        });
-      }
+      for (const GapSlab& slab : gapSlabsOf(rules, theirs[0], theirs[1]))
+        for (const bool areCells : {false, true})
+          visitBeside(rules, slab, mine, areCells,
+                      [&](const Index3& low, const Index3& high, const Index3& shift) {
+                        (areCells ? needs.cells : needs.points)
+                            .push_back({low, high, shift, static_cast<BlockId>(b), slab});
+                      });
     }
   }
 }
 
-bool GapPoints::hasHidden(const ComponentPiece& piece, const Needs& needs) const {
-  if (needs.points.empty() && needs.cells.empty()) return false;
-  vtkUnsignedCharArray* const flags = pointGhosts(piece.dataSet());
-  return std::any_of(needs.points.begin(), needs.points.end(),
-                     [&](const Need& need) { return isHiddenPoint(flags, need.local); }) ||
-         std::any_of(needs.cells.begin(), needs.cells.end(),
-                     [&](const Need& need) { return piece.isHidden(need.local); });
+template <class Visit>
+void GapPoints::visitPointRows(const Needs& needs, const Patch& patch, Visit&& visit) {
+  visitRows(
+      patch, needs.first, needs.pointCount,
+      [&](const Index3& place) { return patch.slab.bitOf(place); }, visit);
+}
+
+template <class Visit>
+void GapPoints::visitCellRows(const Needs& needs, const Patch& patch, Visit&& visit) {
+  visitRows(
+      patch, needs.first, cellsOf(needs.pointCount),
+      [&](const Index3& place) { return patch.slab.elementBitOf(place); }, visit);
+}
+
+bool GapPoints::hasHidden(const ComponentPiece& piece, const Needs& needs) {
+  bool isAny = false;
+  const auto look = [&](const SlabRow& row, auto&& isHidden) {
+    for (std::int64_t i = 0; i < row.count && !isAny; ++i)
+      isAny = isHidden(row.local + i * row.stride);
+  };
+  if (vtkUnsignedCharArray* const flags = pointGhosts(piece.dataSet()))
+    for (const Patch& patch : needs.points)
+      visitPointRows(needs, patch, [&](const SlabRow& row) {
+        look(row, [&](std::int64_t point) { return isHiddenPoint(flags, point); });
+      });
+  if (piece.hasFlags())
+    for (const Patch& patch : needs.cells)
+      visitCellRows(needs, patch, [&](const SlabRow& row) {
+        look(row, [&](std::int64_t cell) { return piece.isHidden(cell); });
+      });
+  return isAny;
 }
 
 std::vector<std::vector<std::uint64_t>> GapPoints::masksOf(
@@ -179,46 +249,67 @@ std::vector<std::vector<std::uint64_t>> GapPoints::masksOf(
   });
   const bool isAnyHidden = allreduce(transport, ReduceOp::Or, mine) != 0;
   std::vector<Masks> masks;
-  const auto set = [&](const Bit& one) {
-    std::vector<std::uint64_t>& mask =
-        masks[index(one.block - first)][static_cast<std::size_t>(one.kind)];
-    mask[index(one.bit >> 6)] |= std::uint64_t(1) << (one.bit & 63);
+  const auto add = [&](const Word& one) {
+    masks[index(one.block - first)][static_cast<std::size_t>(one.kind)][index(one.word)] |=
+        one.bits;
   };
-  sendRecords<Bit>(
+  sendRecords<Word>(
       transport,
-      [&](RecordOutbox<Bit>& outbox) {
+      [&](RecordOutbox<Word>& outbox) {
         for (const std::vector<GapSlab>& slabs : slabs_) masks.push_back(masksFor(slabs));
-        const auto send = [&](const Need& need, Bit::Kind kind) {
-          const int rank = assignment.rankOf(need.block);
+        const auto send = [&](const Patch& patch, Word::Kind kind, std::int64_t word,
+                              std::uint64_t bits) {
+          const int rank = assignment.rankOf(patch.block);
           if (rank == transport.rank())
-            set({need.block, need.bit, kind});
+            add({patch.block, word, kind, bits});
           else
-            outbox.add(rank, {need.block, need.bit, kind});
+            outbox.add(rank, {patch.block, word, kind, bits});
+        };
+        const auto sendEach = [&](const Patch& patch, Word::Kind kind, const SlabRow& row,
+                                  auto&& isSet) {
+          for (std::int64_t i = 0; i < row.count; ++i)
+            if (isSet(row.local + i * row.stride))
+              send(patch, kind, (row.bit + i) >> 6, std::uint64_t(1) << ((row.bit + i) & 63));
         };
         for (std::size_t n = 0; n < needs_.size(); ++n) {
-          const std::vector<Need>& points = needs_[n].points;
+          const Needs& needs = needs_[n];
+          const ComponentPiece& piece = *pieces[n];
           vtkUnsignedCharArray* const flags =
-              isAnyHidden && !points.empty() ? pointGhosts(pieces[n]->dataSet()) : nullptr;
-          for (const Need& need : points)
-            if (isHiddenPoint(flags, need.local)) send(need, Bit::PointHidden);
-          for (const Need& need : needs_[n].cells)
-            if (isAnyHidden && !pieces[n]->isHidden(need.local)) send(need, Bit::CellShown);
-          if (points.empty() || !tests[n].scalars) continue;
-          vtkNew<vtkIdList> ids;
-          ids->SetNumberOfIds(static_cast<vtkIdType>(points.size()));
-          for (std::size_t i = 0; i < points.size(); ++i) ids->GetPointer(0)[i] = points[i].local;
-          const std::vector<std::uint64_t> inRange = rangeBitsOf(tests[n], ids);
-          for (std::size_t i = 0; i < points.size(); ++i)
-            if ((inRange[i >> 6] >> (i & 63) & 1) != 0) send(points[i], Bit::PointInRange);
+              isAnyHidden && !needs.points.empty() ? pointGhosts(piece.dataSet()) : nullptr;
+          std::vector<SlabRow> rows;
+          for (const Patch& patch : needs.points) {
+            rows.clear();
+            visitPointRows(needs, patch, [&](const SlabRow& row) { rows.push_back(row); });
+            for (const SlabRow& row : rows) {
+              if (!flags) break;
+              sendEach(patch, Word::PointsHidden, row,
+                       [&](std::int64_t point) { return isHiddenPoint(flags, point); });
+            }
+            if (!tests[n].scalars) continue;
+            const std::vector<std::uint64_t> inRange = rangeMaskOf(rows, tests[n]);
+            const std::size_t words = index(maskWords(rows[0].count));
+            for (std::size_t r = 0; r < rows.size(); ++r)
+              visitWords(Span<const std::uint64_t>(inRange).subspan(r * words, words), rows[r].bit,
+                         [&](std::int64_t word, std::uint64_t bits) {
+                           send(patch, Word::PointsInRange, word, bits);
+                         });
+          }
+          for (const Patch& patch : needs.cells) {
+            if (!isAnyHidden) break;
+            visitCellRows(needs, patch, [&](const SlabRow& row) {
+              sendEach(patch, Word::CellsShown, row,
+                       [&](std::int64_t cell) { return !piece.isHidden(cell); });
+            });
+          }
         }
       },
-      [&](const Records<Bit>& received) {
-        for (const Bit& one : received) {
+      [&](const Records<Word>& received) {
+        for (const Word& one : received) {
           const std::uint64_t b = offsetOf(one.block, first);
-          if (b >= masks.size() || one.kind < 0 || one.kind > Bit::CellShown || one.bit < 0 ||
-              index(one.bit >> 6) >= masks[b][static_cast<std::size_t>(one.kind)].size())
-            refuseMessage("a point of a gap that does not exist");
-          set(one);
+          if (b >= masks.size() || one.kind < 0 || one.kind > Word::CellsShown || one.word < 0 ||
+              index(one.word) >= masks[b][static_cast<std::size_t>(one.kind)].size())
+            refuseMessage("points of a gap that do not exist");
+          add(one);
         }
       });
   std::vector<std::vector<std::uint64_t>> elements;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,6 +13,7 @@
 
 #include "Tributary/Base/Span.h"
 #include "Tributary/Collective/Assignment.h"
+#include "Tributary/Components/LatticeMask.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
@@ -39,18 +41,26 @@ class GapPoints {
   [[nodiscard]] std::size_t memory() const;
 
  private:
-  /// A point or cell of a piece that a block needs.
-  struct Need {
-    std::int64_t local;
+  /// A box of points or cells of a piece, and where they are in the mask of a slab of a block.
+  struct Patch {
+    std::array<std::int64_t, 3> low, high;  ///< Indices in the extent, both included.
+    std::array<std::int64_t, 3> shift;      ///< To the places in the slab.
     BlockId block;
-    std::int64_t bit;
+    GapSlab slab;
   };
-  /// Those of a piece.
+  /// What blocks need of a piece.
   struct Needs {
-    std::vector<Need> points, cells;
+    std::array<std::int64_t, 3> first{};  ///< Index of its first point.
+    LatticeSize pointCount{};             ///< Along each axis.
+    std::vector<Patch> points, cells;
   };
 
-  [[nodiscard]] bool hasHidden(const ComponentPiece& piece, const Needs& needs) const;
+  /// Calls `visit(SlabRow)` for the rows of a patch of points, or of one of cells.
+  template <class Visit>
+  static void visitPointRows(const Needs& needs, const Patch& patch, Visit&& visit);
+  template <class Visit>
+  static void visitCellRows(const Needs& needs, const Patch& patch, Visit&& visit);
+  [[nodiscard]] static bool hasHidden(const ComponentPiece& piece, const Needs& needs);
 
   std::vector<Needs> needs_;                 // of each piece
   std::vector<std::vector<GapSlab>> slabs_;  // of each piece

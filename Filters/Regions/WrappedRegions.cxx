@@ -2,7 +2,9 @@
 #include "Regions/WrappedRegions.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -44,97 +46,167 @@ void join(std::vector<Occupied>& parts) {
   parts.resize(count);
 }
 
-/// Adds the parts of an axis that a piece's regions that reach both sides occupy.
-void addOccupied(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-                 std::size_t axis, std::vector<Occupied>& parts) {
-  const auto isWanted = [&](std::uint32_t set) { return (ofSet[set].reaches >> axis & 1) != 0; };
-  if (std::none_of(ofSet.begin(), ofSet.end(),
-                   [&](const RegionOfSet& one) { return (one.reaches >> axis & 1) != 0; }))
-    return;
-  const auto a = static_cast<std::int64_t>(axis);
-  const StraightLattice* const lattice = labeled.piece().straight();
-  if (!lattice) {
-    std::vector<Occupied> own;
-    constexpr std::size_t Many = 1 << 16;
-    std::size_t limit = Many;
-    labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-      for (std::int64_t c = begin; c < end && isWanted(set); ++c) {
-        const Box box = labeled.piece().boundsOf(c);
-        const Occupied part{ofSet[set].number, a, box.lo[axis], box.hi[axis]};
-        if (part.isFinite()) own.push_back(part);
-      }
-      if (own.size() < limit) return;
-      join(own);
-      limit = std::max(Many, 2 * own.size());
-    });
-    join(own);
-    parts.insert(parts.end(), own.begin(), own.end());
-    return;
+/// Numbers by axis, of the sets of a piece.
+template <class Number>
+using BySet = std::array<std::vector<Number>, 3>;
+
+/// Follows cells of a lattice that are visited in ascending order.
+class RowCursor {
+ public:
+  explicit RowCursor(const StraightLattice& lattice)
+      : width_(lattice.cells(0)), height_(lattice.cells(1)) {}
+
+  /// @return the place of a cell along each axis
+  const std::array<std::int64_t, 3>& goTo(std::int64_t cell) {
+    while (cell - first_ >= width_) {
+      first_ += width_;
+      if (++place_[1] < height_) continue;
+      place_[1] = 0;
+      ++place_[2];
+    }
+    place_[0] = cell - first_;
+    return place_;
   }
-  // How many runs of each set begin in a column, less those that ended.
-  const std::int64_t columns = lattice->cells(axis);
-  std::vector<std::vector<std::int64_t>> changes(ofSet.size());
+
+ private:
+  std::int64_t width_, height_;
+  std::int64_t first_ = 0;  // cell of the row
+  std::array<std::int64_t, 3> place_{};
+};
+
+/// Of a lattice: how many cells sets have in each column of an axis. Only of sets that reach both
+/// sides; the others have no columns.
+using Columns = BySet<std::vector<std::int64_t>>;
+
+Columns countColumns(const LabeledPiece& labeled, const StraightLattice& lattice,
+                     const std::vector<RegionOfSet>& ofSet) {
+  Columns columns;
+  for (std::size_t a = 0; a < 3; ++a) {
+    columns[a].resize(ofSet.size());
+    for (std::size_t s = 0; s < ofSet.size(); ++s)
+      if ((ofSet[s].reaches >> a & 1) != 0) columns[a][s].resize(index(lattice.cells(a)) + 1);
+  }
+  RowCursor cursor(lattice);
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-    if (!isWanted(set)) return;
-    std::vector<std::int64_t>& ofThis = changes[set];
-    if (ofThis.empty()) ofThis.resize(index(columns) + 1);
-    // A run of a row is in one column of the other axes.
-    const std::int64_t first = lattice->placeOf(begin)[axis];
-    ++ofThis[index(first)];
-    --ofThis[index(axis == 0 ? first + end - begin : first + 1)];
+    const unsigned reaches = ofSet[set].reaches;
+    if (reaches == 0) return;
+    const std::array<std::int64_t, 3>& place = cursor.goTo(begin);
+    // A run of a row is in one column of the other axes; along its own, first the changes count.
+    if ((reaches & 1) != 0) {
+      ++columns[0][set][index(place[0])];
+      --columns[0][set][index(place[0] + end - begin)];
+    }
+    if ((reaches & 2) != 0) columns[1][set][index(place[1])] += end - begin;
+    if ((reaches & 4) != 0) columns[2][set][index(place[2])] += end - begin;
   });
-  const std::vector<double>& places = lattice->axes[axis];
-  for (std::size_t set = 0; set < ofSet.size(); ++set) {
-    std::int64_t runs = 0;
-    double lo = 0;
-    for (std::size_t i = 0; i < changes[set].size(); ++i) {
-      const std::int64_t before = std::exchange(runs, runs + changes[set][i]);
-      if (before == 0 && runs > 0) lo = places[i];
-      if (before > 0 && runs == 0) parts.push_back({ofSet[set].number, a, lo, places[i]});
+  for (std::vector<std::int64_t>& ofSet : columns[0])
+    std::partial_sum(ofSet.begin(), ofSet.end(), ofSet.begin());
+  return columns;
+}
+
+/// Adds the parts of the axes that the cells of a lattice occupy.
+void addOccupied(const Columns& columns, const StraightLattice& lattice,
+                 const std::vector<RegionOfSet>& ofSet, std::vector<Occupied>& parts) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& places = lattice.axes[a];
+    for (std::size_t s = 0; s < ofSet.size(); ++s) {
+      const std::vector<std::int64_t>& cells = columns[a][s];
+      for (std::size_t i = 0, lo = 0; i < cells.size(); ++i) {
+        const bool wasIn = i > 0 && cells[i - 1] > 0, isIn = cells[i] > 0;
+        if (!wasIn && isIn) lo = i;
+        if (wasIn && !isIn)
+          parts.push_back({ofSet[s].number, static_cast<std::int64_t>(a), places[lo], places[i]});
+      }
     }
   }
 }
 
-/// Adds up the weight of cells below places: of `ofSet[set]`, that in `lo[set]`.
-void addBelow(const LabeledPiece& labeled, const std::vector<double>& lo, std::size_t axis,
-              const FactScales& scales, std::vector<FixedSum>& below) {
-  const StraightLattice* const lattice = labeled.piece().straight();
-  const auto weightOfCell = [&](const CellSize& size) {
-    return scales.hasMeasure ? scales.measure.fixed(size.measure) : FixedSum(1);
-  };
-  if (!lattice) {
-    labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-      if (std::isnan(lo[set])) return;
-      for (std::int64_t c = begin; c < end; ++c) {
-        const CellSize size = labeled.sizeOf(c);
-        if (size.centroid[axis] < lo[set]) addChecked(below[set], weightOfCell(size));
+/// Adds the parts of the axes that a piece's regions that reach both sides occupy.
+/// @param columns  Out: of a lattice
+void addOccupied(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
+                 Columns& columns, std::vector<Occupied>& parts) {
+  if (std::none_of(ofSet.begin(), ofSet.end(),
+                   [](const RegionOfSet& one) { return one.reaches != 0; }))
+    return;
+  if (const StraightLattice* const lattice = labeled.piece().straight()) {
+    columns = countColumns(labeled, *lattice, ofSet);
+    return addOccupied(columns, *lattice, ofSet, parts);
+  }
+  std::vector<Occupied> own;
+  constexpr std::size_t Many = 1 << 16;
+  std::size_t limit = Many;
+  labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
+    const unsigned reaches = ofSet[set].reaches;
+    for (std::int64_t c = begin; c < end && reaches != 0; ++c) {
+      const Box box = labeled.piece().boundsOf(c);
+      for (std::size_t a = 0; a < 3; ++a) {
+        const Occupied part{ofSet[set].number, static_cast<std::int64_t>(a), box.lo[a], box.hi[a]};
+        if ((reaches >> a & 1) != 0 && part.isFinite()) own.push_back(part);
       }
-    });
+    }
+    if (own.size() < limit) return;
+    join(own);
+    limit = std::max(Many, 2 * own.size());
+  });
+  join(own);
+  parts.insert(parts.end(), own.begin(), own.end());
+}
+
+/// The same as addBelow(), of a lattice.
+void addBelow(const LabeledPiece& labeled, const StraightLattice& lattice, const Columns& columns,
+              const BySet<double>& lo, const FactScales& scales, BySet<FixedSum>& below) {
+  BySet<std::int64_t> ends;  // of the columns below
+  for (std::size_t a = 0; a < 3; ++a)
+    for (const double place : lo[a]) {
+      std::int64_t low = 0, high = std::isnan(place) ? 0 : lattice.cells(a);
+      while (low < high) {
+        const std::int64_t middle = low + (high - low) / 2;
+        if (lattice.middle(a, middle) < place)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      ends[a].push_back(low);
+    }
+  const auto weightOf = [&](std::int64_t cell) {
+    return scales.hasMeasure ? scales.measure.fixed(lattice.sizeOf(cell).measure) : FixedSum(1);
+  };
+  if (lattice.spacing || !scales.hasMeasure) {
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t s = 0; s < ends[a].size(); ++s) {
+        const auto first = columns[a][s].begin();
+        if (ends[a][s] > 0)
+          addChecked(below[a][s],
+                     weightOf(0) * std::accumulate(first, first + ends[a][s], std::int64_t(0)));
+      }
     return;
   }
-  std::vector<std::int64_t> columns;  // of each set, that are below
-  for (const double place : lo) {
-    std::int64_t low = 0, high = std::isnan(place) ? 0 : lattice->cells(axis);
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (lattice->middle(axis, middle) < place)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    columns.push_back(low);
-  }
-  const bool isUniform = lattice->spacing || !scales.hasMeasure;
+  RowCursor cursor(lattice);
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-    const std::int64_t left = columns[set] - lattice->placeOf(begin)[axis];
-    if (left <= 0) return;
-    if (axis == 0) end = std::min(end, begin + left);
-    if (isUniform) {
-      addChecked(below[set], weightOfCell(lattice->sizeOf(begin)) * (end - begin));
-      return;
+    const std::array<std::int64_t, 3>& place = cursor.goTo(begin);
+    for (std::size_t a = 0; a < 3; ++a) {
+      const std::int64_t left = ends[a][set] - place[a];
+      const std::int64_t last = a == 0 ? std::min(end, begin + left) : end;
+      for (std::int64_t c = begin; left > 0 && c < last; ++c)
+        addChecked(below[a][set], weightOf(c));
     }
-    for (std::int64_t c = begin; c < end; ++c)
-      addChecked(below[set], weightOfCell(lattice->sizeOf(c)));
+  });
+}
+
+/// Adds up the weight of cells below places along each axis: of `ofSet[set]`, that in
+/// `lo[axis][set]`, or NaN.
+void addBelow(const LabeledPiece& labeled, const Columns& columns, const BySet<double>& lo,
+              const FactScales& scales, BySet<FixedSum>& below) {
+  if (const StraightLattice* const lattice = labeled.piece().straight())
+    return addBelow(labeled, *lattice, columns, lo, scales, below);
+  labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
+    if (std::isnan(lo[0][set]) && std::isnan(lo[1][set]) && std::isnan(lo[2][set])) return;
+    for (std::int64_t c = begin; c < end; ++c) {
+      const CellSize size = labeled.sizeOf(c);
+      const FixedSum weight = scales.hasMeasure ? scales.measure.fixed(size.measure) : FixedSum(1);
+      for (std::size_t a = 0; a < 3; ++a)
+        if (size.centroid[a] < lo[a][set]) addChecked(below[a][set], weight);
+    }
   });
 }
 
@@ -175,13 +247,13 @@ WrappedRegions::WrappedRegions(Transport& transport, const PeriodicAxes& periodi
                          });
     return at != along_.end() && at->region == region && at->axis == axis ? &*at : nullptr;
   };
+  std::vector<Columns> columns(labeled.size());
   std::vector<Occupied> mine;
   sendRecords<Occupied>(
       transport,
       [&](RecordOutbox<Occupied>& outbox) {
         for (std::size_t n = 0; n < labeled.size(); ++n)
-          for (std::size_t a = 0; a < 3; ++a)
-            if (periodic[a].isPeriodic) addOccupied(*labeled[n], numbered.ofSet[n], a, mine);
+          addOccupied(*labeled[n], numbered.ofSet[n], columns[n], mine);
         join(mine);
         for (const Occupied& part : mine) outbox.add(shares.ownerOf(part.region), part);
       },
@@ -236,28 +308,32 @@ WrappedRegions::WrappedRegions(Transport& transport, const PeriodicAxes& periodi
   sendRecords<Part>(
       transport,
       [&](RecordOutbox<Part>& outbox) {
-        for (std::size_t n = 0; n < labeled.size(); ++n)
+        for (std::size_t n = 0; n < labeled.size(); ++n) {
+          const std::vector<RegionOfSet>& ofSet = numbered.ofSet[n];
+          BySet<double> lo;
+          BySet<FixedSum> below;
+          bool isAny = false;
           for (std::size_t a = 0; a < 3; ++a) {
-            const std::vector<RegionOfSet>& ofSet = numbered.ofSet[n];
-            std::vector<double> lo(ofSet.size(), std::nan(""));
-            bool isAny = false;
+            lo[a].resize(ofSet.size(), std::nan(""));
+            below[a].resize(ofSet.size(), 0);
             for (std::size_t s = 0; s < ofSet.size(); ++s) {
               if (ofSet[s].number < 0 || (ofSet[s].reaches >> a & 1) == 0) continue;
               const auto at = std::lower_bound(asked.begin(), asked.end(),
                                                std::pair(ofSet[s].number, std::int64_t(a)));
               if (at == asked.end() || *at != std::pair(ofSet[s].number, std::int64_t(a)))
                 continue;  // ghosts only
-              lo[s] = from[static_cast<std::size_t>(at - asked.begin())];
-              isAny = isAny || !std::isnan(lo[s]);
+              lo[a][s] = from[static_cast<std::size_t>(at - asked.begin())];
+              isAny = isAny || !std::isnan(lo[a][s]);
             }
-            if (!isAny) continue;
-            std::vector<FixedSum> below(ofSet.size(), 0);
-            addBelow(*labeled[n], lo, a, scales, below);
-            for (std::size_t s = 0; s < ofSet.size(); ++s)
-              if (below[s] != 0)
-                outbox.add(shares.ownerOf(ofSet[s].number),
-                           {ofSet[s].number, std::int64_t(a), below[s]});
           }
+          if (!isAny) continue;
+          addBelow(*labeled[n], columns[n], lo, scales, below);
+          for (std::size_t a = 0; a < 3; ++a)
+            for (std::size_t s = 0; s < ofSet.size(); ++s)
+              if (below[a][s] != 0)
+                outbox.add(shares.ownerOf(ofSet[s].number),
+                           {ofSet[s].number, std::int64_t(a), below[a][s]});
+        }
       },
       [&](const Records<Part>& received) {
         for (const Part& part : received) {

@@ -164,6 +164,8 @@ class ComponentPiece {
   }
   /// Not for hyper trees.
   bool isHidden(std::int64_t cell) const { return hasFlag(cell, vtkDataSetAttributes::HIDDENCELL); }
+  /// Whether any cell may be a ghost or hidden. Not for hyper trees.
+  bool hasFlags() const { return !flags_.empty(); }
   /// Computes the size of a cell. Not for hyper trees.
   virtual CellSize measure(std::int64_t) const { return {}; }
   /// Whether several threads can measure cells like this one.

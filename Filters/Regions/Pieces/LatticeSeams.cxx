@@ -24,6 +24,10 @@ struct Elements {
 
   bool empty() const { return begin[0] >= end[0] || begin[1] >= end[1] || begin[2] >= end[2]; }
   std::int64_t along(std::size_t a) const { return end[a] - begin[a]; }
+  bool has(const Index3& at) const {
+    return at[0] >= begin[0] && at[0] < end[0] && at[1] >= begin[1] && at[1] < end[1] &&
+           at[2] >= begin[2] && at[2] < end[2];
+  }
   std::size_t placeOf(std::int64_t i, std::int64_t j, std::int64_t k) const {
     return index(((k - begin[2]) * along(1) + j - begin[1]) * along(0) + i - begin[0]);
   }
@@ -53,42 +57,52 @@ Elements grown(Elements box) {
 
 /// The sets of a box of elements of a part, x fastest, NoSet for none.
 std::vector<std::uint32_t> setsIn(const LatticePart& part, const Elements& box) {
-  std::vector<std::uint32_t> sets;
-  sets.reserve(index(box.along(0) * box.along(1) * box.along(2)));
-  const LatticeSize& size = part.labels->size();
-  const bool isPlain = part.order[0] == 0 && part.order[1] == 1;
-  for (std::int64_t k = box.begin[2]; k < box.end[2]; ++k)
-    for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j) {
-      if (isPlain && box.along(0) > 1) {
-        const std::int64_t row = (k - part.begin[2]) * size[1] + j - part.begin[1];
-        const std::int64_t from = box.begin[0] - part.begin[0], to = box.end[0] - part.begin[0];
-        const auto at = static_cast<std::ptrdiff_t>(sets.size());
-        sets.resize(sets.size() + index(to - from), NoSet);
-        part.labels->visitRuns(row, from, to, [&](const Run& run) {
-          std::fill(sets.begin() + at + (run.begin - from), sets.begin() + at + (run.end - from),
-                    run.set);
-        });
+  std::vector<std::uint32_t> sets(index(box.along(0) * box.along(1) * box.along(2)), NoSet);
+  const Index3 strides = {1, box.along(0), box.along(0) * box.along(1)};
+  const std::size_t u = part.order[0], v = part.order[1], w = part.order[2];
+  const std::int64_t from = box.begin[u] - part.begin[u], to = box.end[u] - part.begin[u];
+  smpFor(box.along(w) * box.along(v), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t j = box.begin[v] + n % box.along(v), k = box.begin[w] + n / box.along(v);
+      const std::int64_t row = (k - part.begin[w]) * part.labels->size()[1] + j - part.begin[v];
+      std::uint32_t* const out =
+          sets.data() + (k - box.begin[w]) * strides[w] + (j - box.begin[v]) * strides[v];
+      if (to - from == 1) {
+        *out = part.labels->setAt(row, from);
         continue;
       }
-      for (std::int64_t i = box.begin[0]; i < box.end[0]; ++i) {
-        const Index3 here = {i - part.begin[0], j - part.begin[1], k - part.begin[2]};
-        const std::int64_t row = here[part.order[2]] * size[1] + here[part.order[1]];
-        sets.push_back(part.labels->setAt(row, here[part.order[0]]));
-      }
+      part.labels->visitRuns(row, from, to, [&, stride = strides[u]](const Run& run) {
+        for (std::int64_t i = run.begin; i < run.end; ++i) out[(i - from) * stride] = run.set;
+      });
     }
+  });
   return sets;
 }
 
-/// Calls `visit(offset)` for the places of the neighbors of an element.
-template <class Visit>
-void forEachNeighbor(const std::array<bool, 3>& flat, Through through, Visit&& visit) {
-  const int most = through == Through::Faces ? 1 : through == Through::Edges ? 2 : 3;
-  for (std::int64_t z = flat[2] ? 0 : -1; z <= (flat[2] ? 0 : 1); ++z)
-    for (std::int64_t y = flat[1] ? 0 : -1; y <= (flat[1] ? 0 : 1); ++y)
-      for (std::int64_t x = flat[0] ? 0 : -1; x <= (flat[0] ? 0 : 1); ++x) {
-        const int steps = (x != 0) + (y != 0) + (z != 0);
-        if (steps > 0 && steps <= most) visit(Index3{x, y, z});
-      }
+/// The most axes along which neighbors are beside each other.
+int mostSteps(Through through) {
+  return through == Through::Faces ? 1 : through == Through::Edges ? 2 : 3;
+}
+
+int stepsOf(const Index3& step) {
+  return (step[0] != 0) + (step[1] != 0) + (step[2] != 0);
+}
+
+/// The places of the neighbors of an element in another part, that straight across first.
+/// @param across  where both parts have a common range along an axis 0, otherwise 1 or -1
+std::vector<Index3> neighborsAcross(const Index3& across, const std::array<bool, 3>& flat,
+                                    Through through) {
+  std::vector<Index3> neighbors;
+  if (stepsOf(across) > mostSteps(through)) return neighbors;
+  neighbors.push_back(across);
+  const auto low = [&](std::size_t a) { return across[a] != 0 || flat[a] ? across[a] : -1; };
+  const auto high = [&](std::size_t a) { return across[a] != 0 || flat[a] ? across[a] : 1; };
+  Index3 step;
+  for (step[2] = low(2); step[2] <= high(2); ++step[2])
+    for (step[1] = low(1); step[1] <= high(1); ++step[1])
+      for (step[0] = low(0); step[0] <= high(0); ++step[0])
+        if (step != across && stepsOf(step) <= mostSteps(through)) neighbors.push_back(step);
+  return neighbors;
 }
 
 /// Unites sets where two parts touch.
@@ -103,26 +117,38 @@ class Seams {
     const Elements mine = boxOf(a), image = moved(boxOf(b), shift);
     const Elements near = common(mine, grown(image)), far = common(image, grown(mine));
     if (near.empty() || far.empty()) return;
+    Index3 across{};
+    for (std::size_t n = 0; n < 3; ++n) {
+      if (far.begin[n] >= near.end[n]) across[n] = 1;
+      if (near.begin[n] >= far.end[n]) across[n] = -1;
+    }
+    const std::vector<Index3> neighbors = neighborsAcross(across, flat_, through_);
+    if (neighbors.empty()) return;
     const Index3 back = {-shift[0], -shift[1], -shift[2]};
     const auto ofNear = setsIn(parts_[a], near), ofFar = setsIn(parts_[b], moved(far, back));
-    forEachNeighbor(flat_, through_, [&](const Index3& step) {
-      const Elements box = common(near, moved(far, {-step[0], -step[1], -step[2]}));
-      std::uint32_t lastNear = NoSet, lastFar = NoSet;  // mostly the same again
-      for (std::int64_t k = box.begin[2]; k < box.end[2]; ++k)
-        for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j)
-          for (std::int64_t i = box.begin[0]; i < box.end[0]; ++i) {
-            const std::uint32_t one = ofNear[near.placeOf(i, j, k)];
-            const std::uint32_t other = ofFar[far.placeOf(i + step[0], j + step[1], k + step[2])];
-            if (one == NoSet || other == NoSet || (one == lastNear && other == lastFar)) continue;
+    std::uint32_t lastNear = NoSet, lastFar = NoSet;  // mostly the same again
+    std::size_t place = 0;
+    for (std::int64_t k = near.begin[2]; k < near.end[2]; ++k)
+      for (std::int64_t j = near.begin[1]; j < near.end[1]; ++j)
+        for (std::int64_t i = near.begin[0]; i < near.end[0]; ++i) {
+          const std::uint32_t one = ofNear[place++];
+          if (one == NoSet) continue;
+          for (const Index3& step : neighbors) {
+            const Index3 to = {i + step[0], j + step[1], k + step[2]};
+            if (!far.has(to)) continue;
+            const std::uint32_t other = ofFar[far.placeOf(to[0], to[1], to[2])];
+            if (other == NoSet) continue;
             if (values_ &&
-                valueAt({i, j, k}) != valueAt({i + step[0] - shift[0], j + step[1] - shift[1],
-                                               k + step[2] - shift[2]}))
+                valueAt({i, j, k}) != valueAt({to[0] + back[0], to[1] + back[1], to[2] + back[2]}))
               continue;
+            if (one != lastNear || other != lastFar)
+              unions_.unite(first_[a] + one, first_[b] + other);
             lastNear = one;
             lastFar = other;
-            unions_.unite(first_[a] + one, first_[b] + other);
+            // The other neighbors are beside that one, and so of its set if they connect.
+            if (step == across) break;
           }
-    });
+        }
   }
 
   /// Gives the parts their names. @return the number of sets

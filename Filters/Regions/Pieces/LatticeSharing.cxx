@@ -122,6 +122,9 @@ void LatticePiece::visitGapEntities(Span<const NeighborPiece> others, unsigned s
     }
     for (const NeighborPiece& other : others)
       if (intersects(other.box, own)) near.push_back(other.box);
+    bool hasOuter = !near.empty();
+    for (std::size_t a = 0; a < 3; ++a) hasOuter = hasOuter || (!isFlat(a) && around_[a] == 0);
+    if (!hasOuter) continue;
     const auto isShared = [&](const Index3& from) {
       std::array<double, 3> lo, hi;
       for (std::size_t a = 0; a < 3; ++a) {
