@@ -23,33 +23,6 @@ namespace {
 
 constexpr double Infinity = std::numeric_limits<double>::infinity();
 
-/// How coordinates may change with the index along an axis: in both ways if there is one column.
-struct Direction {
-  bool increases = true, decreases = true;
-};
-
-/// The directions of a data set; none at all if it is not a grid along the axes.
-std::array<Direction, 3> directionsOf(vtkDataSet* dataSet) {
-  std::array<Direction, 3> directions;
-  auto* const image = vtkImageData::SafeDownCast(dataSet);
-  const bool isGrid = image ? image->GetDirectionMatrix()->IsIdentity() != 0
-                            : vtkRectilinearGrid::SafeDownCast(dataSet) != nullptr;
-  if (!isGrid) {
-    directions.fill({false, false});
-    return directions;
-  }
-  for (std::size_t a = 0; a < 3; ++a) {
-    const std::vector<double> x = coordinatesAlong(dataSet, a);
-    for (std::size_t i = 1; i < x.size(); ++i) {
-      // Beside a large origin, the coordinates of an image may be equal.
-      const double step = image ? image->GetSpacing()[a] : x[i] - x[i - 1];
-      directions[a].increases = directions[a].increases && step > 0;
-      directions[a].decreases = directions[a].decreases && step < 0;
-    }
-  }
-  return directions;
-}
-
 /// Collective. Whether the coordinates along each axis decrease, if the leaves of all ranks are
 /// parts of one grid along the axes; otherwise none.
 std::optional<std::array<bool, 3>> directionsOfGrid(Transport& transport, Span<const Leaf> leaves) {
@@ -85,6 +58,27 @@ std::optional<std::array<bool, 3>> directionsOfGrid(Transport& transport, Span<c
 }
 
 }  // namespace
+
+std::array<AxisDirection, 3> directionsOf(vtkDataSet* dataSet) {
+  std::array<AxisDirection, 3> directions;
+  auto* const image = vtkImageData::SafeDownCast(dataSet);
+  const bool isGrid = image ? image->GetDirectionMatrix()->IsIdentity() != 0
+                            : vtkRectilinearGrid::SafeDownCast(dataSet) != nullptr;
+  if (!isGrid) {
+    directions.fill({false, false});
+    return directions;
+  }
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double> x = coordinatesAlong(dataSet, a);
+    for (std::size_t i = 1; i < x.size(); ++i) {
+      // Beside a large origin, the coordinates of an image may be equal.
+      const double step = image ? image->GetSpacing()[a] : x[i] - x[i - 1];
+      directions[a].increases = directions[a].increases && step > 0;
+      directions[a].decreases = directions[a].decreases && step < 0;
+    }
+  }
+  return directions;
+}
 
 std::vector<double> coordinatesAlong(vtkDataSet* dataSet, std::size_t axis) {
   std::vector<double> coordinates;

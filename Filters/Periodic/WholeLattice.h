@@ -13,6 +13,12 @@
 
 namespace tributary {
 
+/// How the coordinates of a grid may change with the index along an axis: in both ways if there is
+/// one column, and in none if neither is true.
+struct AxisDirection {
+  bool increases = true, decreases = true;
+};
+
 /// An axis of a lattice.
 struct LatticeAxis {
   bool decreases = false;  ///< Whether coordinates decrease from column to column.
@@ -40,6 +46,10 @@ struct WholeLattice {
 /// @throws Error on all ranks
 [[nodiscard]] std::optional<WholeLattice> findWholeLattice(Transport& transport,
                                                            Span<const Leaf> leaves);
+
+/// Local. The directions of a data set; none along any axis if it is not a uniform or rectilinear
+/// grid along the axes.
+[[nodiscard]] std::array<AxisDirection, 3> directionsOf(vtkDataSet* dataSet);
 
 /// Local. The coordinates of the columns of a uniform or rectilinear grid along an axis.
 [[nodiscard]] std::vector<double> coordinatesAlong(vtkDataSet* dataSet, std::size_t axis);

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "Common/GridParts.h"
+#include "Periodic/WholeLattice.h"
 #include "Regions/Pieces/HyperTrees.h"
 
 #include "Tributary/Base/Error.h"
@@ -27,11 +28,11 @@ namespace {
 struct Traits {
   bool hasCells;
   bool isUniform;
-  bool isAlongAxes;
   bool isComposite;
   bool hasPointIds;
   bool hasCellIds;
   bool isTrees;
+  std::array<AxisDirection, 3> directions;
   int grid;  // -1 if it is not structured
   int level;
   std::uint64_t hierarchy;
@@ -54,7 +55,7 @@ Traits traitsOf(const Leaf& leaf) {
     traits.level = -1;
     return traits;
   }
-  traits.isAlongAxes = isAlongAxes(dataSet);
+  traits.directions = directionsOf(dataSet);
   traits.hasPointIds = dataSet->GetPointData()->GetGlobalIds() != nullptr;
   traits.level = leaf.level;
   traits.hierarchy = std::hash<std::string>()(leaf.hierarchy);
@@ -142,9 +143,9 @@ void continueIndices(DomainRules& rules) {
   if (rules.hasGap() && rules.points != DomainRules::Points::Structured)
     throw Error(
         "Period is longer than the input, but the gap can only be closed in a single uniform or "
-        "rectilinear grid whose coordinates increase, not in a hierarchy, in blocks that do not "
-        "form one grid, or in a mesh; set Period to the length of the input if its opposite sides "
-        "are in the same place, or resample it");
+        "rectilinear grid, not in a hierarchy, in blocks that do not form one grid, or in a mesh; "
+        "set Period to the length of the input if its opposite sides are in the same place, or "
+        "resample it");
   for (std::size_t a = 0; a < 3; ++a) {
     const PeriodicAxis& axis = rules.periodic[a];
     if (!axis.isPeriodic) continue;
@@ -174,7 +175,8 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
   const std::vector<Traits> all = allgatherv(transport, mine);
   DomainRules rules;
   rules.periodic = periodic;
-  bool oneGrid = true, alongAxes = true, pointIds = true, cellIds = true;
+  bool oneGrid = true, pointIds = true, cellIds = true;
+  std::array<AxisDirection, 3> directions;
   const Traits* first = nullptr;
   for (std::size_t a = 0; a < 3; ++a) {
     rules.whole[2 * a] = std::numeric_limits<int>::max();
@@ -187,10 +189,11 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
     // lie.
     oneGrid =
         oneGrid && one.grid >= 0 && one.grid == first->grid && (one.isUniform || !one.isComposite);
-    alongAxes = alongAxes && one.isAlongAxes;
     pointIds = pointIds && one.hasPointIds && !one.isComposite;
     cellIds = cellIds && one.hasCellIds && !one.isComposite;
     for (std::size_t a = 0; a < 3; ++a) {
+      directions[a].increases = directions[a].increases && one.directions[a].increases;
+      directions[a].decreases = directions[a].decreases && one.directions[a].decreases;
       rules.whole[2 * a] = std::min(rules.whole[2 * a], one.extent[2 * a]);
       rules.whole[2 * a + 1] = std::max(rules.whole[2 * a + 1], one.extent[2 * a + 1]);
     }
@@ -207,6 +210,9 @@ DomainRules agreeOnRules(Transport& transport, const std::vector<Leaf>& leaves,
     rules.finest = (*lattice)[1];
   } else {
     // Indices of a curved grid do not say along which axis it continues.
+    const bool alongAxes =
+        std::all_of(directions.begin(), directions.end(),
+                    [](const AxisDirection& one) { return one.increases || one.decreases; });
     const bool byIndex = oneGrid && (alongAxes || !rules.isPeriodic());
     rules.points = byIndex    ? DomainRules::Points::Structured
                    : pointIds ? DomainRules::Points::Ids

@@ -469,6 +469,47 @@ def hidden():
                 look(f"hidden {kinds} {full}", grid, kinds, True, full, FACES, share, seed, how, ghosts, hide=hide)
 
 
+@case("decreasing")
+def decreasing():
+    """Where coordinates decrease, the regions are those of the mirrored grid, of which brute force tells them."""
+    seed = 290
+    for kinds in ((GAP, SIDES, SIDES), (GAP, GAP, SIDES), (SIDES, GAP, DOUBLE)):
+        for axes in ((1,), (0, 2)):
+            grid = grid_of("rectilinear", (7, 6, 5), seed)
+            values = values_of(grid, seed, 0.75, kinds, True)
+            name = f"decreasing {kinds} {axes}"
+            look(f"{name}, mirrored", grid, kinds, True, True, FACES, 0, 0, values=values)
+            mirrored = Grid("rectilinear", [-e if a in axes else e for a, e in enumerate(grid.ends)])
+            results = []
+            for one, how in ((grid, "cut"), (mirrored, "cut"), (mirrored, "slabs")):
+                data = held(one, how, 0, point_arrays=[("value", values)])
+                proxy = check.connectivity(
+                    data, ScalarConnectivity=1, Scalars=["POINTS", "value"], ScalarRange=[0.5, 1.0],
+                    FullScalarConnectivity=1, ConnectThrough=FACES, Periodic=[int(kind != SIDES) for kind in kinds],
+                    Period=period_of(grid, kinds))
+                proxy.UpdatePipeline()
+                output = proxy.GetClientSideObject().GetOutputDataObject(0)
+                cells = gathered(COMM, one, output, "GetCellData", 0)
+                points = gathered(COMM, one, output, "GetPointData", 1)
+                results.append((cells, points, table_of(COMM, proxy)))
+                check.delete(proxy, data)
+            cells, points, table = results[0]
+            for other, others, row in results[1:]:
+                assert np.array_equal(cells, other) and np.array_equal(points, others), f"{name}: other regions"
+                for column in ("Cells", "Points", "Wraps", "Measure"):
+                    assert np.allclose(table[column], row[column], rtol=1e-12), f"{name}: other {column}"
+                for axis in range(3):
+                    lo, hi = table["Bounds"][:, 2 * axis], table["Bounds"][:, 2 * axis + 1]
+                    wanted = np.stack([-hi, -lo] if axis in axes else [lo, hi], 1)
+                    shift = row["Bounds"][:, 2 * axis : 2 * axis + 2] - wanted
+                    period = period_of(grid, kinds)[axis]
+                    if period:  # an image of the region
+                        shift -= period * np.round(shift / period)
+                    free = table["Wraps"][:, axis] == 0
+                    assert np.allclose(shift[free], 0, atol=1e-12), f"{name}: other bounds along axis {axis}"
+            seed += 1
+
+
 @case("narrow")
 def narrow():
     """One and two cells along an axis, planes and rows."""
