@@ -383,7 +383,7 @@ void ConvectionDiffusionState::plan(std::int64_t requestedGoal, Basis basis, boo
 
 bool ConvectionDiffusionRun::execute(vtkDataObject* input, vtkDataObject* source,
                                      vtkDataObject* output, vtkTable* history) {
-  cells_ = gridCellsOf(transport_, input);
+  cells_ = gridCellsOf(transport_, input, DecreasingAxes::Refused);
   prepare(source);
   context_.statistics.phase("SetupSeconds");
   double time = settings_.requestedTime;

@@ -6,6 +6,7 @@
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkImageData.h>
+#include <vtkMatrix3x3.h>
 #include <vtkRectilinearGrid.h>
 #include <vtkStructuredGrid.h>
 #include <vtkUnsignedCharArray.h>
@@ -84,7 +85,7 @@ void readRectilinear(vtkRectilinearGrid* rectilinear, std::array<AxisPoints, 3>&
 }
 
 /// The points of a data set. Throws Error if it is not a grid along the axes.
-std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
+std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet, DecreasingAxes decreasing) {
   int extent[6];
   if (!extentOf(dataSet, extent))
     throw Error(std::string("the input is a ") + dataSet->GetClassName() +
@@ -94,20 +95,23 @@ std::array<AxisPoints, 3> axesOf(vtkDataSet* dataSet) {
   for (std::size_t a = 0; a < 3; ++a) axes[a].first = extent[2 * a];
   if (auto* structured = vtkStructuredGrid::SafeDownCast(dataSet)) {
     readStructured(structured, extent, axes);
-  } else if (!isAlongAxes(dataSet)) {
-    throw Error(
-        "the input's axes are rotated, or its coordinates do not increase; resample it to an "
-        "image");
   } else if (auto* image = vtkImageData::SafeDownCast(dataSet)) {
+    if (!image->GetDirectionMatrix()->IsIdentity())
+      throw Error("the input's axes are rotated; resample it to an image without a direction");
     readImage(image, extent, axes);
   } else {
     readRectilinear(vtkRectilinearGrid::SafeDownCast(dataSet), axes);
   }
-  for (const AxisPoints& axis : axes)
+  const bool isMirrored = decreasing == DecreasingAxes::Mirrored;
+  for (AxisPoints& axis : axes) {
+    if (isMirrored && axis.places.back() < axis.places.front())
+      for (double& place : axis.places) place = -place;
     for (std::size_t i = 1; i < axis.places.size(); ++i)
       if (!(axis.places[i] > axis.places[i - 1]))
-        throw Error(
-            "the input's coordinates do not increase along each axis; resample it to an image");
+        throw Error(std::string("the input's coordinates do not increase") +
+                    (isMirrored ? ", or decrease, along each axis" : " along each axis") +
+                    "; resample it to an image");
+  }
   return axes;
 }
 
@@ -333,7 +337,7 @@ bool isWholeArray(const PieceArray& array, vtkDataSet* dataSet) {
              (array.isAtCells ? dataSet->GetNumberOfCells() : dataSet->GetNumberOfPoints());
 }
 
-GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
+GridCells gridCellsOf(Transport& transport, vtkDataObject* input, DecreasingAxes decreasing) {
   GridCells cells;
   std::vector<std::array<AxisPoints, 3>> mine;
   Writer writer;
@@ -343,7 +347,7 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input) {
       if (leaf.trees) throw Error("the input is a hyper tree grid; resample it to an image");
       cells.pieces.emplace_back();
       cells.pieces.back().dataSet = leaf.dataSet;
-      mine.push_back(axesOf(leaf.dataSet));
+      mine.push_back(axesOf(leaf.dataSet, decreasing));
       for (const AxisPoints& axis : mine.back()) writer.value(axis.first).range(axis.places);
     }
   });

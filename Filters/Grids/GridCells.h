@@ -54,12 +54,19 @@ using ArrayChoice = std::function<PieceArray(vtkDataSet*)>;
 /// Whether the array exists and has one tuple for each cell, or for each point. Local.
 [[nodiscard]] bool isWholeArray(const PieceArray& array, vtkDataSet* dataSet);
 
+/// What becomes of axes along which coordinates decrease.
+enum class DecreasingAxes {
+  Refused,
+  Mirrored  ///< GridCells::grid has the negative coordinates.
+};
+
 /// Collective. Assembles the grid from the pieces of all ranks: images, rectilinear grids, and
 /// structured grids whose points lie on the lines of a rectilinear grid. All must be pieces of one
 /// extent.
 /// @throws Error on all ranks if the input contains other data sets, if pieces do not match, or if
 ///         the cells of a rank do not form a box
-[[nodiscard]] GridCells gridCellsOf(Transport& transport, vtkDataObject* input);
+[[nodiscard]] GridCells gridCellsOf(Transport& transport, vtkDataObject* input,
+                                    DecreasingAxes decreasing);
 
 /// Returns the values of a component at the cells of the box, x fastest. For point data, the value
 /// of a cell is the mean over its points. Local.

@@ -455,7 +455,8 @@ void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
 }
 
 bool HarmonicFillRun::execute(vtkDataObject* input, vtkDataObject* output) {
-  cells_ = gridCellsOf(transport_, input);
+  // Only the widths of cells matter.
+  cells_ = gridCellsOf(transport_, input, DecreasingAxes::Mirrored);
   const std::vector<Task> tasks = findTasks();
   const PeriodicAxes periodic = findAxes(input, tasks);
   GridSites points, cells;

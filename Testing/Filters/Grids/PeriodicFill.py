@@ -73,7 +73,8 @@ def single(values, kinds):
     return values
 
 
-def fill(kind, cells, at_cells, kinds, seed, how):
+def fill(kind, cells, at_cells, kinds, seed, how, decreasing=()):
+    """decreasing  axes along which the coordinates of the data set are the negative ones"""
     rng = np.random.default_rng(seed)
     ends = [
         np.concatenate([[0.0], np.cumsum(rng.uniform(0.5, 1.5, n) if kind == "rectilinear" else np.full(n, 0.5))])
@@ -92,7 +93,8 @@ def fill(kind, cells, at_cells, kinds, seed, how):
         unknown[corner] = True
     values = np.where(unknown, NAN, values)
     whole = values if at_cells else doubled(values, kinds)
-    _, source = held(grid, how, 0, **{"cell_arrays" if at_cells else "point_arrays": [("u", whole)]})
+    mirrored = Grid(kind, [-e if a in decreasing else e for a, e in enumerate(ends)], first=grid.first)
+    _, source = held(mirrored, how, 0, **{"cell_arrays" if at_cells else "point_arrays": [("u", whole)]})
     proxy = check.filled(
         source, Tolerance=1e-9, Periodic=[int(k != SIDES) for k in kinds],
         Period=[(e[-1] - e[0] + (gaps[a] if k == GAP else 0)) if k != SIDES else 0.0
@@ -116,7 +118,8 @@ def main():
             if not any(kinds) or COMM.size > 2 and seed % 2:  # ranks share cores: a part of the cases
                 continue
             cells = (6 + seed % 2, 5 + seed // 2 % 2, 5)
-            fill(("image", "rectilinear")[seed % 2], cells, at_cells, kinds, seed, ("cut", "slabs")[seed // 2 % 2])
+            fill(("image", "rectilinear")[seed % 2], cells, at_cells, kinds, seed, ("cut", "slabs")[seed // 2 % 2],
+                 ((), (1,), (0, 2))[seed % 3])
     # Two sites along an axis, planes and rows, and a grid of several levels of the solver.
     for cells, kinds in (((2, 5, 4), (1, 0, 1)), ((3, 2, 4), (0, 1, 1)), ((7, 6, 0), (1, 1, 0)), ((9, 0, 0), (1, 0, 0)),
                          ((33, 12, 3), (1, 1, 0)), ((2, 2, 2), (2, 2, 2))):
