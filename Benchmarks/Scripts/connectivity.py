@@ -28,6 +28,9 @@ The program fails if `same bits` is false, or if `same sizes` is false on one ra
 100 us, in alternating runs. The difference between the default and the best of these nine settings is the
 possible gain of tuning. Then Auto Tune chooses a setting; the table contains the cost of its trials, and times of
 the default and of the chosen setting, in alternating runs.
+
+--periodic measures what Periodic costs our filter: point data on a grid, along one axis and along all, with both sides
+in the data and with a gap, in alternating runs with Periodic off. The ratio is the median of those of each turn.
 """
 
 import argparse
@@ -57,6 +60,11 @@ CASES = {
     "kept 256, 0.25": ("kept", 256, 0.25),
     "tetrahedra 64": ("tetrahedra", 64, 0.1),
 }
+PERIODIC = {
+    "waves 256": ("waves", 256, 0.4),
+    "waves 256, many": ("waves", 256, 1.6),
+}
+QUICK_PERIODIC = {"waves 64": ("waves", 64, 0.4)}
 QUICK = {
     "noise 64, 0.0976": ("noise", 64, 0.0976),
     "noise 64, 0.25": ("noise", 64, 0.25),
@@ -71,17 +79,19 @@ def parse(arguments):
     runs.add_peer_options(parser, long=60)
     parser.add_argument("--quick", action="store_true", help="small data: " + "; ".join(QUICK))
     parser.add_argument("--settings", action="store_true", help="sizes and hold times of batches")
+    parser.add_argument("--periodic", action="store_true", help="the cost of Periodic")
     parser.add_argument("--double", action="store_true", help="scalars in double precision")
     parser.add_argument("--only", default="", help="only cases whose names begin with this")
     parser.add_argument("--reference", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
+    cases = (CASES, QUICK, PERIODIC, QUICK_PERIODIC)[2 * options.periodic + options.quick]
     options.cases = {
         name: case
-        for name, case in (QUICK if options.quick else CASES).items()
+        for name, case in cases.items()
         if name.startswith(options.only) and not (options.settings and case[0] == "kept")
     }
-    if options.settings and options.no_ours:
-        parser.error("--settings cannot be combined with --no-ours")
+    if options.settings + options.periodic + options.no_ours > 1:
+        parser.error("--settings, --periodic and --no-ours cannot be combined")
     if not options.cases:
         parser.error(f"no case begins with {options.only!r}")
     runs.require_plugin(parser, options)
@@ -120,12 +130,24 @@ SETTINGS_COLUMNS = (
     ("us", "auto us", None),
     ("relative error", "off by", None),
 )
+PERIODIC_COLUMNS = (
+    ("data", "data", None),
+    ("ranks", "ranks", None),
+    ("periodic", "periodic", None),
+    ("off s", "off", None),
+    ("on s", "on", None),
+    ("ratio", "ratio", None),
+    ("regions", "regions", None),
+)
 
 
 def drive(options, arguments):
     rows = runs.measure(__file__, options, arguments, reference="")
     if options.settings:
         runs.report(rows, SETTINGS_COLUMNS, options)
+        return
+    if options.periodic:
+        runs.report(rows, PERIODIC_COLUMNS, options)
         return
     order = list(options.cases)
     rows.sort(key=lambda row: (order.index(row["data"]), row["ranks"]))
@@ -161,13 +183,20 @@ def work(options):
         attributes.AddArray(array)
 
     def grid(kind, size, number):
-        """This rank's brick of an image of size^3 cells with the cell array `value`."""
+        """This rank's brick of an image of size^3 cells with the array `value`, of points for waves."""
         lattice = SimpleNamespace(points=(size + 1,) * 3, cells=(size,) * 3)
         extent = flows.brick(lattice, ranks, rank)
         precision = np.float64 if options.double else np.float32
         data = vtkImageData()
         data.SetExtent(extent)
-        x, y, z = (np.arange(extent[2 * a], extent[2 * a + 1]) for a in range(3))
+        more = 1 if kind == "waves" else 0
+        x, y, z = (np.arange(extent[2 * a], extent[2 * a + 1] + more) for a in range(3))
+        if kind == "waves":
+            wave = lambda n, number: np.sin(2 * np.pi * number * n / size).astype(precision)
+            values = wave(x, 3) * wave(y + 4, 5)[:, None] + wave(z, 4)[:, None, None]
+            values += precision(0.3) * wave(x, 17) * wave(z, 13)[:, None, None]
+            add(data.GetPointData(), values)
+            return data, [0, size] * 3
         if kind == "blobs":
             # Balls around the points where all three cosines are 1.
             wave = lambda n: np.cos(2 * np.pi * number * (n + 0.5) / size - np.pi).astype(precision)
@@ -196,6 +225,8 @@ def work(options):
             return producer(data), ["POINTS", "value"], [1.5, 4.0]
         if kind == "blobs":
             return producer(*grid(kind, size, number)), ["CELLS", "value"], [1.7, 4.0]
+        if kind == "waves":
+            return producer(*grid(kind, size, number)), ["POINTS", "value"], [number, 4.0]
         return producer(*grid(kind, size, number)), ["CELLS", "value"], [0.0, number]
 
     def threshold(data, array, pair):
@@ -265,6 +296,40 @@ def work(options):
             "off by": statistic(auto, "OffBy"),
         }
 
+    def compared_axes(size, **properties):
+        """Compare the median times with Periodic on and off; the first run of each is discarded."""
+        ways = {
+            "off": ([0, 0, 0], 0),
+            "x": ([1, 0, 0], size),
+            "x, y, z": ([1, 1, 1], size),
+            "x, gap": ([1, 0, 0], size + 1),
+            "x, y, z, gaps": ([1, 1, 1], size + 1),
+        }
+        proxies = {
+            way: pv.AsyncConnectivity(
+                ScalarConnectivity=1, KeepDomain=0, Periodic=axes, Period=[float(period)] * 3, **properties
+            )
+            for way, (axes, period) in ways.items()
+        }
+        seconds = {way: [] for way in ways}
+        for turn in range(1 + options.repeat):
+            for way, proxy in proxies.items():
+                one = run(proxy)
+                if turn > 0:
+                    seconds[way].append(one)
+        rows = []
+        for way, proxy in proxies.items():
+            rows.append({
+                "periodic": way,
+                "off": float(np.median(seconds["off"])),
+                "on": float(np.median(seconds[way])),
+                "ratio": float(np.median(np.divide(seconds[way], seconds["off"]))),
+                "runs": seconds[way],
+                "regions": len(sizes(proxy)),
+            })
+            pv.Delete(proxy)
+        return rows[1:]
+
     def statistic(proxy, name):
         fields = proxy.GetClientSideObject().GetOutputDataObject(0).GetFieldData()
         array = fields.GetArray("AsyncConnectivity " + name)
@@ -284,6 +349,11 @@ def work(options):
             rows.append({**row, **compared_settings(proxies[0]), **compared_choice(*proxies[1:])})
             for proxy in (*proxies, data):
                 pv.Delete(proxy)
+            continue
+        if options.periodic:
+            ways = compared_axes(size, Input=data, Scalars=array, ScalarRange=pair)
+            rows += [{**row, **way} for way in ways]
+            pv.Delete(data)
             continue
         cells = data.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
         row["cells"] = comm.allreduce(cells)
