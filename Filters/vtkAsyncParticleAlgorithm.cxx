@@ -118,6 +118,7 @@ tributary::VelocityForm vtkAsyncParticleAlgorithm::MakeVelocityForm() {
   for (int c = 0; c < 3; ++c) {
     form.components[static_cast<std::size_t>(c)] = {this->NameOfArray(1 + c), finder(1 + c)};
   }
+  form.position = static_cast<tributary::ComponentPosition>(this->ComponentPosition);
   form.onSphere = this->Coordinates == LONGITUDE_LATITUDE;
   form.radius = this->SphereRadius;
   return form;
@@ -153,6 +154,7 @@ tributary::TraceSettings vtkAsyncParticleAlgorithm::MakeTraceSettings() {
 void vtkAsyncParticleAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "VelocityForm: " << this->VelocityForm << "\n"
+     << indent << "ComponentPosition: " << this->ComponentPosition << "\n"
      << indent << "Coordinates: " << this->Coordinates << "\n"
      << indent << "SphereRadius: " << tributary::numberText(this->SphereRadius) << "\n"
      << indent << "IntegratorType: " << this->IntegratorType << "\n"

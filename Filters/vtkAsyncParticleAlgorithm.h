@@ -33,6 +33,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
 
   enum VelocityForms { VECTOR_ARRAY = 0, COMPONENTS = 1 };
 
+  enum ComponentPositions { POINTS_OR_CELLS = 0, LOW_FACES = 1, HIGH_FACES = 2 };
+
   enum CoordinateSystems { CARTESIAN = 0, LONGITUDE_LATITUDE = 1 };
 
   ///@{
@@ -46,6 +48,21 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
    */
   vtkSetClampMacro(VelocityForm, int, VECTOR_ARRAY, COMPONENTS);
   vtkGetMacro(VelocityForm, int);
+  ///@}
+
+  ///@{
+  /**
+   * Where the values of COMPONENTS belong to. POINTS_OR_CELLS: to the points or cells of their
+   * arrays. LOW_FACES and HIGH_FACES: staggered velocities of an Arakawa C grid. Arrays of cells
+   * have the velocity through one face of each cell, that across the axis of the component at the
+   * side of lower (MITgcm, MOM) or of higher (NEMO) indices. The face at the other side is that of
+   * the next cell, on any rank. Beyond the last cell the grid is closed, with velocity 0, or
+   * periodic. NaN counts as 0. In a cell each component is linear between its two faces and
+   * constant along the other axes, which conserves mass. The input must be one uniform or
+   * rectilinear grid. Default: POINTS_OR_CELLS.
+   */
+  vtkSetClampMacro(ComponentPosition, int, POINTS_OR_CELLS, HIGH_FACES);
+  vtkGetMacro(ComponentPosition, int);
   ///@}
 
   ///@{
@@ -230,6 +247,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncParticleAlgorithm : public vtkAsyncExchang
   [[nodiscard]] tributary::PeriodicSettings MakePeriodicSettings() const;
 
   int VelocityForm = VECTOR_ARRAY;
+  int ComponentPosition = POINTS_OR_CELLS;
   int Coordinates = CARTESIAN;
   double SphereRadius = 6371000;
   int IntegratorType = RUNGE_KUTTA45;

@@ -75,6 +75,20 @@ std::array<double, 3> velocityAt(const ArrayView& view, std::int64_t tuple) {
   return v;
 }
 
+/// The velocity at the center of a cell: each component is the mean of those of two faces.
+/// @param points  of the piece, along the axes
+/// @param corner  the cell's lowest
+std::array<double, 3> betweenFaces(const ArrayView& view, const std::array<std::int64_t, 3>& points,
+                                   std::int64_t corner) {
+  std::array<double, 3> v = velocityAt(view, corner);
+  std::int64_t stride = 1;
+  for (std::size_t c = 0; c < 3; ++c) {
+    if (points[c] > 1) v[c] = (v[c] + velocityAt(view, corner + stride)[c]) / 2;
+    stride *= points[c];
+  }
+  return v;
+}
+
 bool isFinite(const std::array<double, 3>& v) {
   return std::isfinite(v[0]) && std::isfinite(v[1]) && std::isfinite(v[2]);
 }
@@ -95,10 +109,16 @@ const ArrayView& velocitiesOf(const Piece& piece, FlowStep step) {
 template <class Visit>
 void forEachCell(const FlowDomain& flow, FlowStep step, Visit&& visit) {
   for (const StructuredPiece& piece : flow.structured) {
-    const StructuredCells grid(pointsAlong(piece.extent.data()));
-    for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell)
-      if (counts(piece.ghosts, cell))
-        visit(piece.piece, grid.pointsOf(cell), velocityAt(velocitiesOf(piece, step), cell));
+    const std::array<std::int64_t, 3> along = pointsAlong(piece.extent.data());
+    const StructuredCells grid(along);
+    const ArrayView& velocities = velocitiesOf(piece, step);
+    for (std::int64_t cell = 0; cell < grid.cellCount(); ++cell) {
+      if (!counts(piece.ghosts, cell)) continue;
+      const CellPointIds points = grid.pointsOf(cell);
+      visit(piece.piece, points,
+            piece.onFaces ? betweenFaces(velocities, along, points[0])
+                          : velocityAt(velocities, cell));
+    }
   }
   vtkNew<vtkGenericCell> prototype;
   std::array<int, 256> dimensions;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -18,6 +19,7 @@
 #include "Common/GridParts.h"
 #include "Common/Refinement.h"
 #include "Common/SmpFor.h"
+#include "Velocity/FaceVelocity.h"
 
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
@@ -72,10 +74,12 @@ Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covere
   return piece;
 }
 
-/// A view of a uniform or rectilinear grid. The number of the grid is set later, on all ranks.
+/// A view of a uniform or rectilinear grid, without the number of the grid.
 StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                                 FlowDomain& flow) {
   auto piece = pieceOf<StructuredPiece>(from, number, covered, flow);
+  piece.cellCentered = flow.cellCentered && !flow.onFaces;
+  piece.onFaces = flow.onFaces;
   if (auto* image = vtkImageData::SafeDownCast(from.dataSet)) {
     piece.uniform = true;
     std::copy_n(image->GetExtent(), 6, piece.extent.begin());
@@ -196,6 +200,38 @@ struct Extremes {
   }
 };
 
+/// Collective. Replaces the vectors of the pieces, which are all uniform or rectilinear grids, by
+/// those of their faces.
+/// @param grids  the number of the grid of each piece
+void useFaces(Transport& transport, FlowDomain& flow, const std::vector<int>& grids,
+              ComponentPosition side) {
+  std::array<bool, 3> isPeriodic;
+  for (std::size_t a = 0; a < 3; ++a) isPeriodic[a] = flow.periodic[a].isPeriodic;
+  const auto move = [&](vtkSmartPointer<vtkDataArray> FlowPiece::*velocity) {
+    std::vector<FacePart> parts;
+    collectively(transport, [&] {
+      for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
+        FacePart& part = parts.emplace_back();
+        extentOf(flow.pieces[n].dataSet, part.extent.data());
+        part.grid = grids[n];
+        part.velocity = flow.pieces[n].*velocity;
+      }
+    });
+    return moveToFaces(transport, parts, side, isPeriodic);
+  };
+  std::int64_t isUnsteady = 0;
+  for (const FlowPiece& piece : flow.pieces)
+    if (piece.laterVelocity && piece.laterVelocity != piece.velocity) isUnsteady = 1;
+  isUnsteady = allreduce(transport, ReduceOp::Max, isUnsteady);
+  const auto earlier = move(&FlowPiece::velocity);
+  const auto later = isUnsteady != 0 ? move(&FlowPiece::laterVelocity) : earlier;
+  for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
+    FlowPiece& piece = flow.pieces[n];
+    piece.velocity = earlier[n];
+    if (piece.laterVelocity) piece.laterVelocity = later[n];
+  }
+}
+
 }  // namespace
 
 FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
@@ -203,6 +239,7 @@ FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
   FlowPieces found;
   found.isDerived = form.isDerived();
   found.choice = form.choice("that the input has");
+  if (form.onFaces()) found.position = form.position;
   for (const Leaf& leaf : leavesAndTreesOf(input)) {
     if (leaf.trees) {
       ++found.skippedTrees;
@@ -216,6 +253,7 @@ FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
       throw Error(
           "the vectors belong to points in some blocks and to cells in others; convert "
           "them with Cell Data to Point Data or Point Data to Cell Data first");
+    if (form.onFaces()) requireCellsWithFaces(form, leaf, velocity.isAtCells);
     found.cellCentered = velocity.isAtCells;
     FlowPiece& piece = found.pieces.emplace_back();
     static_cast<Leaf&>(piece) = leaf;
@@ -249,10 +287,13 @@ Box laterBounds(Transport& transport, const std::vector<FlowPiece>& pieces) {
   return extremes.ofAllRanks(transport);
 }
 
-std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found) {
+std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found,
+                                           const PeriodicAxes& periodic) {
   auto flow = std::make_unique<FlowDomain>();
   flow->pieces = std::move(found.pieces);
   flow->isDerived = found.isDerived;
+  flow->onFaces = found.position != ComponentPosition::PointsOrCells;
+  flow->periodic = periodic;
   agreeOnVectors(transport, *flow, found.cellCentered, found.choice);
 
   // The dimension, whether points move, and whether vectors are not float.
@@ -288,25 +329,29 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces foun
     leaves.assign(list.begin(), list.end());
   });
   const auto covered = findRefinedCells(transport, leaves);
-  Extremes extremes;
   std::vector<Leaf> lattices;
+  collectively(transport, [&] {
+    std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(lattices),
+                 [](const Leaf& leaf) { return isAlongAxes(leaf.dataSet); });
+  });
+  const std::vector<int> grids = numberGrids(transport, lattices);
+  if (flow->onFaces) useFaces(transport, *flow, grids, found.position);
+  Extremes extremes;
   collectively(transport, [&] {
     const int count = static_cast<int>(list.size());
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
       const auto& hidden = covered[static_cast<std::size_t>(n)];
-      if (isAlongAxes(piece.dataSet))
+      if (isAlongAxes(piece.dataSet)) {
         flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
-      else
+        flow->structured.back().grid = grids[flow->structured.size() - 1];
+      } else {
         flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));
+      }
       extremes.include(piece.dataSet);
     }
-    for (const StructuredPiece& piece : flow->structured)
-      lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   });
   flow->bounds = extremes.ofAllRanks(transport);
-  const std::vector<int> grids = numberGrids(transport, lattices);
-  for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
   return flow;
 }
 

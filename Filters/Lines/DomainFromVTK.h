@@ -42,14 +42,16 @@ struct FlowPiece : Leaf {
 /// The leaves of this rank that have cells and the vectors.
 struct FlowPieces {
   std::vector<FlowPiece> pieces;
-  bool cellCentered = false;      ///< Whether the vectors are cell data.
-  bool isDerived = false;         ///< VelocityForm::isDerived(), the same on all ranks.
+  bool cellCentered = false;  ///< Whether the vectors are cell data.
+  bool isDerived = false;     ///< VelocityForm::isDerived(), the same on all ranks.
+  /// PointsOrCells, or where the vectors of cells belong to; the same on all ranks.
+  ComponentPosition position = ComponentPosition::PointsOrCells;
   std::string choice;             ///< VelocityForm::choice() of the input.
   std::int64_t skippedTrees = 0;  ///< Hyper tree grids, which are left out.
 };
 
 /// Local. Finds the leaves. Throws Error if the vectors are point data in some and cell data in
-/// others, or as VelocityForm::of().
+/// others, or as VelocityForm::of() and requireCellsWithFaces().
 [[nodiscard]] FlowPieces findFlowPieces(const Transport& transport, vtkDataObject* input,
                                         const VelocityForm& form);
 
@@ -60,11 +62,14 @@ struct FlowDomain {
   std::string vectorName;         ///< The same on all ranks.
   bool isDerived = false;         ///< Whether the vectors are not an array of the input, the same.
   bool cellCentered = false;      ///< The same on all ranks.
-  bool isDouble = false;          ///< Whether any vectors are not float, the same on all ranks.
-  bool moves = false;             ///< Whether points move on any rank.
-  int dimension = 3;              ///< Of the cells of the domain: 2 or 3.
-  Box bounds;                     ///< Of the points of the pieces of all ranks.
-  PeriodicAxes periodic;          ///< The same on all ranks; set by the caller.
+  /// Whether the vectors are those of faces: see StructuredPiece::onFaces. The same on all ranks;
+  /// cellCentered is set, too, as the input has them at cells.
+  bool onFaces = false;
+  bool isDouble = false;  ///< Whether any vectors are not float, the same on all ranks.
+  bool moves = false;     ///< Whether points move on any rank.
+  int dimension = 3;      ///< Of the cells of the domain: 2 or 3.
+  Box bounds;             ///< Of the points of the pieces of all ranks.
+  PeriodicAxes periodic;  ///< The same on all ranks.
 
   std::vector<StructuredPiece> structured;
   std::vector<MeshPiece> meshes;
@@ -84,9 +89,12 @@ struct FlowDomain {
 /// hierarchy that a finer level covers.
 /// @param found  this rank's leaves with the vectors; whether these are cell data is ignored on a
 ///               rank without such leaves
+/// @param periodic  of closeFlow()
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
-///         cell data in another; if their names differ; or if they do not have three components
-[[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found);
+///         cell data in another; if their names differ; if they do not have three components; or as
+///         moveToFaces()
+[[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found,
+                                                         const PeriodicAxes& periodic);
 
 /// Collective. The input with the cells that close the gaps of periodic axes: see
 /// closePeriodicAxes().

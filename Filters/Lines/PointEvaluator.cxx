@@ -83,6 +83,29 @@ double between(double earlier, double later, double share) {
   return (1 - share) * earlier + share * later;
 }
 
+/// The velocity in a grid from those of faces: see StructuredPiece::onFaces.
+/// @param bounds  of the grid, which is flat where they are
+template <class Real>
+void interpolateFaces(const Weights& weights, const Real* faces, const Box& bounds, double* value) {
+  std::array<int, 3> upper{};  // the corner one step along each axis; 0 along a flat one
+  int corners = 1;
+  for (std::size_t a = 0; a < 3; ++a)
+    if (bounds.lo[a] < bounds.hi[a]) {
+      upper[a] = corners;
+      corners *= 2;
+    }
+  for (std::size_t i = 0; i < weights.points; ++i)
+    for (std::size_t c = 0; c < 3; ++c) {
+      const auto at = [&](int corner) {
+        return static_cast<double>(faces[3 * weights.id(i, corner) + static_cast<int>(c)]);
+      };
+      double share = 0;  // how far the point is along the axis
+      for (int j = 0; j < weights.count[i]; ++j)
+        if ((j & upper[c]) != 0) share += weights.weight(i, j);
+      value[3 * i + c] = at(0) + share * (at(upper[c]) - at(0));
+    }
+}
+
 /// Replaces values by those between them and later ones.
 /// @param shares  of the points, in [0, 1]
 void blend(std::vector<double>& values, const std::vector<double>& later,
@@ -238,6 +261,14 @@ void PointEvaluator::evaluateVelocity(const FieldBlock& block, const ArrayView& 
   if (flow_.cellCentered) {
     if (curl)  // the interpolated velocity is not used
       interpolateVectors(weights, averaged[index(block.piece())].data(), value, curl);
+    if (flow_.onFaces) {
+      const auto faces = [&](const auto* numbers) {
+        interpolateFaces(weights, numbers, flow_.bounds, value);
+      };
+      velocity.isDouble ? faces(static_cast<const double*>(velocity.data))
+                        : faces(static_cast<const float*>(velocity.data));
+      return;
+    }
     for (std::size_t i = 0; i < weights.points; ++i)
       for (std::size_t c = 0; c < 3; ++c) {
         const std::size_t at = 3 * static_cast<std::size_t>(weights.cellId[i]) + c;

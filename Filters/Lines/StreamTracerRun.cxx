@@ -114,8 +114,7 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
     found = findFlowPieces(transport, setup->closed.data(), settings_.velocity);
   });
   setup->skippedTrees = found.skippedTrees;
-  setup->flow = makeFlowDomain(transport, std::move(found));
-  setup->flow->periodic = setup->closed.axes;
+  setup->flow = makeFlowDomain(transport, std::move(found), setup->closed.axes);
   cutAnew(*setup, blocksPerRank);
   setup->arrays = agreeOnPointArrays(transport, *setup->flow);
   return setup;

@@ -88,13 +88,14 @@ bool join(FlowPieces& earlier, const FlowPieces& later) {
 }
 
 /// Collective. The domain of one step alone.
-std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found) {
+std::unique_ptr<FlowDomain> domainOf(Transport& transport, FlowPieces found,
+                                     const PeriodicAxes& periodic) {
   for (FlowPiece& piece : found.pieces) {
     piece.laterDataSet = piece.dataSet;
     piece.laterVelocity = piece.velocity;
     piece.moves = false;
   }
-  return makeFlowDomain(transport, std::move(found));
+  return makeFlowDomain(transport, std::move(found), periodic);
 }
 
 /// The data sets of this rank that have cells and vectors.
@@ -178,7 +179,7 @@ void requireVectors(Transport& transport, const StepData& earlier, const StepDat
 
 IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
                                     const StepData& later, const VelocityForm& form,
-                                    std::int64_t& skippedTrees) {
+                                    const PeriodicAxes& periodic, std::int64_t& skippedTrees) {
   FlowPieces found, next;
   bool isSame = false;
   collectively(transport, [&] {
@@ -189,12 +190,12 @@ IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlie
   skippedTrees = std::max(found.skippedTrees, next.skippedTrees);
   IntervalDomains domains;
   if (allreduce(transport, ReduceOp::Min, static_cast<std::int64_t>(isSame)) != 0) {
-    domains.flow = makeFlowDomain(transport, std::move(found));
+    domains.flow = makeFlowDomain(transport, std::move(found), periodic);
     return domains;
   }
   requireVectors(transport, earlier, later, form, true);
-  domains.flow = domainOf(transport, std::move(found));
-  domains.later = domainOf(transport, std::move(next));
+  domains.flow = domainOf(transport, std::move(found), periodic);
+  domains.later = domainOf(transport, std::move(next), periodic);
   // The same on all ranks.
   if (domains.flow->cellCentered != domains.later->cellCentered)
     throw Error("the vectors change from point to cell data or back " +

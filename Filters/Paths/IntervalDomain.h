@@ -44,12 +44,14 @@ struct IntervalDomains {
 /// @param earlier  the step at the beginning; may be the later one, for one step alone
 /// @param later  the step at the end
 /// @param form  of the velocity of each step
+/// @param periodic  of closeFlow()
 /// @param skippedTrees  Out: the number of hyper tree grids of this rank
 /// @throws Error on all ranks if the mesh changes and the vectors are missing at one step, have
 ///         another name there, or belong to points at one step and to cells at the other; or as
 ///         makeFlowDomain()
 [[nodiscard]] IntervalDomains makeIntervalDomains(Transport& transport, const StepData& earlier,
                                                   const StepData& later, const VelocityForm& form,
+                                                  const PeriodicAxes& periodic,
                                                   std::int64_t& skippedTrees);
 
 }  // namespace tributary

@@ -80,12 +80,10 @@ void makeIntervalField(Transport& transport, const TraceSettings& settings, cons
       field.options.parallelFor = smpFor;
       field.lent.rates = memory.rates;
     });
-    IntervalDomains domains =
-        makeIntervalDomains(through, from, to, settings.velocity, field.skippedTrees);
+    IntervalDomains domains = makeIntervalDomains(through, from, to, settings.velocity,
+                                                  field.closed.axes, field.skippedTrees);
     field.flow = std::move(domains.flow);
     field.later = std::move(domains.later);
-    field.flow->periodic = field.closed.axes;
-    if (field.later) field.later->periodic = field.closed.axes;
     const auto cut = [&](FlowDomain& flow, MeshCache& meshes) {
       flow.domain = cutIntoBlocks(through, flow, settings.blocksPerRank, &meshes);
     };

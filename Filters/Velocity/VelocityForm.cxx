@@ -166,8 +166,14 @@ void VelocityForm::check() const {
 
 void VelocityForm::describe(PropertyList& list) const {
   list.add("Velocity Form", inComponents);
+  if (inComponents) list.add("Component Position", static_cast<int>(position));
   list.add("Coordinates", onSphere);
   if (onSphere) list.add("Sphere Radius", radius);
+}
+
+std::string VelocityForm::positionText() const {
+  constexpr const char* Texts[] = {"Same Points or Cells", "Faces, Low Side", "Faces, High Side"};
+  return Texts[static_cast<std::size_t>(position)];
 }
 
 std::string VelocityForm::choice(const std::string& which) const {

@@ -25,6 +25,14 @@ struct Velocity {
   bool isAtCells = false;                 ///< Whether it is cell data rather than point data.
 };
 
+/// Where the values of components belong to.
+enum class ComponentPosition {
+  PointsOrCells,  ///< What the arrays belong to.
+  LowFaces,       ///< Each value of a cell belongs to its face across the axis of the component (an
+                  ///< Arakawa C grid), at the side of lower indices,
+  HighFaces       ///< or at that of higher ones.
+};
+
 /// How the velocity of an input is stored, and in which coordinates: properties of the filters that
 /// read one; see vtkAsyncParticleAlgorithm. All members are local.
 struct VelocityForm {
@@ -39,6 +47,7 @@ struct VelocityForm {
   bool inComponents = false;  ///< Whether `components` are read instead of `vectors`.
   FindArray vectors;
   std::array<Component, 3> components;  ///< Without the last one, the third component is 0.
+  ComponentPosition position = ComponentPosition::PointsOrCells;  ///< Of components.
   /// Whether x and y are longitude and latitude in degrees on a sphere, and the first two
   /// components are lengths per time along them.
   bool onSphere = false;
@@ -51,6 +60,12 @@ struct VelocityForm {
 
   /// Whether the vectors are made from arrays of the input, rather than one of these.
   [[nodiscard]] bool isDerived() const { return inComponents || onSphere; }
+  /// Whether the components belong to faces; of() returns them at the cells: see moveToFaces().
+  [[nodiscard]] bool onFaces() const {
+    return inComponents && position != ComponentPosition::PointsOrCells;
+  }
+  /// The value of the property Component Position.
+  [[nodiscard]] std::string positionText() const;
   /// The end of a message: "choose an array ... with Vectors".
   /// @param which  which array or arrays: "that the input has"
   [[nodiscard]] std::string choice(const std::string& which) const;

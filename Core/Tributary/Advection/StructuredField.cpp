@@ -53,6 +53,8 @@ void check(const StructuredPiece& piece) {
           throw Error(named(piece) + " needs finite, strictly increasing coordinates");
     }
   }
+  if (piece.cellCentered && piece.onFaces)
+    throw Error(named(piece) + " has velocities of cells and of faces; set one of the two");
   const std::int64_t tuples = piece.cellCentered ? cells : points;
   if (!piece.velocity.data || piece.velocity.tuples != tuples)
     throw Error(named(piece) + " has " + std::to_string(piece.velocity.tuples) +
@@ -159,7 +161,8 @@ void setParts(const std::vector<PartOfGrid>& all, std::map<int, WholeGrid>& grid
 /// The arrays of a piece.
 StructuredArrays arraysOf(const PlacedPiece& placed) {
   const StructuredPiece& piece = *placed.piece;
-  StructuredArrays arrays{placed.stored, piece.velocity, piece.laterVelocity, piece.cellCentered};
+  StructuredArrays arrays{placed.stored, piece.velocity, piece.laterVelocity, piece.cellCentered,
+                          piece.onFaces};
   for (const std::uint8_t flag : piece.ghosts)
     if (flag & HiddenCell) arrays.hidden = piece.ghosts.data();
   return arrays;

@@ -35,6 +35,11 @@ struct StructuredPiece {
   /// Unsteady field: the velocity at the end of the interval, of the same type. All pieces or none.
   ArrayView laterVelocity;
   bool cellCentered = false;
+  /// Staggered velocity (Arakawa C), with a tuple for each point: component c is the velocity
+  /// through the face across axis c whose lowest corner is the point, or of the cell if the grid is
+  /// flat along c. In a cell each component is linear between its two faces and constant along the
+  /// other axes. Not with cellCentered.
+  bool onFaces = false;
   Span<const std::uint8_t> ghosts;  ///< vtkGhostType of the cells of the extent, or empty.
 };
 

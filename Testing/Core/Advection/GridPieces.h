@@ -21,6 +21,7 @@ struct GridSetup {
   bool uniform = true;
   bool isDouble = false;
   bool cellCentered = false;
+  bool onFaces = false;  // each component in the middles of the faces across its axis
   int ghostLayers = 0;
   int pieces = 1;  // over all ranks: piece p lies on rank p % ranks
   int blocksPerPiece = 1;
@@ -94,10 +95,18 @@ inline std::unique_ptr<GridDomain> makeGridDomain(Transport& transport, const Gr
       std::vector<double> values;
       for (int k = stored.lo[2]; k <= top(2); ++k)
         for (int j = stored.lo[1]; j <= top(1); ++j)
-          for (int i = stored.lo[0]; i <= top(0); ++i)
-            for (const double v :
-                 flow({gridCoordinate(s, 0, i), gridCoordinate(s, 1, j), gridCoordinate(s, 2, k)}))
-              values.push_back(v);
+          for (int i = stored.lo[0]; i <= top(0); ++i) {
+            const Vector x{gridCoordinate(s, 0, i), gridCoordinate(s, 1, j),
+                           gridCoordinate(s, 2, k)};
+            const Vector next{gridCoordinate(s, 0, i + 1), gridCoordinate(s, 1, j + 1),
+                              gridCoordinate(s, 2, k + 1)};
+            for (std::size_t c = 0; c < 3; ++c) {
+              Vector at = x;
+              for (std::size_t a = 0; s.onFaces && a < 3; ++a)
+                if (a != c) at[a] = (x[a] + next[a]) / 2;
+              values.push_back(flow(at)[c]);
+            }
+          }
       const auto& floats = out->floats.emplace_back(values.begin(), values.end());
       const auto& doubles = out->doubles.emplace_back(std::move(values));
       return {s.isDouble ? static_cast<const void*>(doubles.data()) : floats.data(), s.isDouble,
@@ -119,6 +128,7 @@ inline std::unique_ptr<GridDomain> makeGridDomain(Transport& transport, const Gr
     piece.velocity = velocities(s.flow);
     if (s.laterFlow) piece.laterVelocity = velocities(s.laterFlow);
     piece.cellCentered = s.cellCentered;
+    piece.onFaces = s.onFaces;
     out->ghosts.push_back(std::move(ghosts));
     piece.ghosts = out->ghosts.back();
     out->pieces.push_back(std::move(piece));

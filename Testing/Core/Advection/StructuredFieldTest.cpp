@@ -118,6 +118,12 @@ TEST(StructuredField, BadPiecesAreRefusedOnAllRanks) {
   EXPECT_NE(refused([](auto& p) { p.velocity.tuples = 26; }), "");
   EXPECT_NE(refused([](auto& p) { p.velocity.data = nullptr; }), "");
   EXPECT_NE(refused([](auto& p) { p.cellCentered = true; }), "");
+  EXPECT_EQ(refused([](auto& p) { p.onFaces = true; }), "");
+  EXPECT_NE(refused([](auto& p) {
+              p.cellCentered = p.onFaces = true;
+              p.velocity.tuples = 8;
+            }),
+            "");
   const std::vector<std::uint8_t> ghosts(5);
   EXPECT_NE(refused([&](auto& p) { p.ghosts = ghosts; }), "");
   const auto axes = [](StructuredPiece& p, std::vector<double> x) {
@@ -228,8 +234,8 @@ TEST(StructuredField, AHiddenCellIsAHole) {
 /// Advances the same particles with one kernel and returns everything they became and left behind,
 /// the recorded points line by line.
 /// @param extraSteps  of a call; calls follow each other until no particle is left
-std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, const StepRules& rules,
-                                    std::int64_t extraSteps) {
+std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, bool onFaces,
+                                    const StepRules& rules, std::int64_t extraSteps) {
   constexpr int N = 12;
   const StructuredGrid* keep;
   StructuredGrid grid;
@@ -256,7 +262,8 @@ std::vector<unsigned char> bitsFrom(StructuredKernel kernel, bool isDouble, cons
   view.laterVelocity = isDouble ? static_cast<const void*>(doubles.data() + 3 * N * N * N)
                                 : floats.data() + 3 * N * N * N;
   view.isDouble = isDouble;
-  view.plainTuples = N * N * N - 2 - N - N * N;
+  view.onFaces = onFaces;
+  view.plainTuples = onFaces ? 0 : N * N * N - 2 - N - N * N;
   view.cellLength = 0.3;
   std::vector<Particle> particles(101);
   for (std::size_t i = 0; i < particles.size(); ++i) {
@@ -276,15 +283,16 @@ TEST(StructuredKernels, GiveTheSameBitsOnEveryInstructionSetAndInPieces) {
   if (hasAvx2()) others.push_back(advanceStructuredAvx2);
 #endif
   for (const bool isDouble : {false, true})
-    for (const StepRules& rules : kernelRules()) {
-      const auto baseline =
-          bitsFrom(advanceStructuredBaseline, isDouble, rules, FieldBlock::ToTheEnd);
-      EXPECT_GT(baseline.size(), 10000u);
-      for (const StructuredKernel kernel : others)
-        for (const std::int64_t extraSteps :
-             {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
-          EXPECT_TRUE(bitsFrom(kernel, isDouble, rules, extraSteps) == baseline);
-    }
+    for (const bool onFaces : {false, true})
+      for (const StepRules& rules : kernelRules()) {
+        const auto baseline =
+            bitsFrom(advanceStructuredBaseline, isDouble, onFaces, rules, FieldBlock::ToTheEnd);
+        EXPECT_GT(baseline.size(), 10000u);
+        for (const StructuredKernel kernel : others)
+          for (const std::int64_t extraSteps :
+               {std::int64_t(1), std::int64_t(7), FieldBlock::ToTheEnd})
+            EXPECT_TRUE(bitsFrom(kernel, isDouble, onFaces, rules, extraSteps) == baseline);
+      }
 }
 
 TEST(BoxIndex, HasBoxesOfAnySize) {

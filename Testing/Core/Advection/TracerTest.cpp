@@ -85,13 +85,17 @@ void expectSame(const std::map<std::int64_t, Line>& expected,
   EXPECT_GT(points, expected.size()) << what;
 }
 
-class Promise : public ::testing::TestWithParam<std::tuple<Integrator, bool, bool, bool>> {};
+/// What velocities belong to.
+enum class Site { Points, Cells, Faces };
+
+class Promise : public ::testing::TestWithParam<std::tuple<Integrator, bool, bool, Site>> {};
 
 TEST_P(Promise, HoldsForAnyCutAndSchedule) {
   GridSetup setup;
   setup.uniform = std::get<1>(GetParam());
   setup.isDouble = std::get<2>(GetParam());
-  setup.cellCentered = std::get<3>(GetParam());
+  setup.cellCentered = std::get<3>(GetParam()) == Site::Cells;
+  setup.onFaces = std::get<3>(GetParam()) == Site::Faces;
   setup.firstIndex = -3;
   TraceOptions options = optionsFor(std::get<0>(GetParam()));
   const auto expected = reference(setup, options);
@@ -140,10 +144,10 @@ INSTANTIATE_TEST_SUITE_P(Each, PromiseUnder, ::testing::ValuesIn(detectorNames(W
 
 std::string nameOf(const ::testing::TestParamInfo<Promise::ParamType>& info) {
   const char* integrators[] = {"Rk2", "Rk4", "Rk45"};
+  const char* sites[] = {"Points", "Cells", "Faces"};
   return std::string(integrators[int(std::get<0>(info.param))]) +
          (std::get<1>(info.param) ? "Uniform" : "Rectilinear") +
-         (std::get<2>(info.param) ? "Double" : "Float") +
-         (std::get<3>(info.param) ? "Cells" : "Points");
+         (std::get<2>(info.param) ? "Double" : "Float") + sites[int(std::get<3>(info.param))];
 }
 
 INSTANTIATE_TEST_SUITE_P(Fields, Promise,
@@ -151,8 +155,68 @@ INSTANTIATE_TEST_SUITE_P(Fields, Promise,
                                                               Integrator::RungeKutta4,
                                                               Integrator::RungeKutta45),
                                             ::testing::Bool(), ::testing::Bool(),
-                                            ::testing::Bool()),
+                                            ::testing::Values(Site::Points, Site::Cells)),
                          nameOf);
+INSTANTIATE_TEST_SUITE_P(Faces, Promise,
+                         ::testing::Combine(::testing::Values(Integrator::RungeKutta45),
+                                            ::testing::Bool(), ::testing::Bool(),
+                                            ::testing::Values(Site::Faces)),
+                         nameOf);
+
+// Components that are linear along their axes have the same values between faces as between points.
+TEST(Tracer, FollowsLinearComponentsOfFacesExactly) {
+  GridSetup setup;
+  setup.isDouble = true;
+  setup.onFaces = true;
+  setup.points = {{9, 6, 7}};
+  const Vector slope{{0.5, -0.3, -0.2}}, start{{0.2, 0.4, -0.1}};
+  setup.flow = [=](const Vector& x) {
+    Vector v;
+    for (std::size_t a = 0; a < 3; ++a) v[a] = start[a] + slope[a] * x[a];
+    return v;
+  };
+  TraceOptions options = optionsFor(Integrator::RungeKutta4);
+  options.rules.initialStep = 0.02;
+  options.rules.maximumSteps = 200;
+  for (const bool uniform : {true, false}) {
+    setup.uniform = uniform;
+    setup.pieces = world().size() + 1;
+    int points = 0;
+    for (const auto& [number, line] : traceSetup(world(), setup, options)) {
+      if (line.points.empty()) continue;
+      const auto& first = line.points.front();
+      const auto rest = [&](std::size_t a) { return start[a] / slope[a]; };
+      for (std::size_t i = 1; i < line.points.size(); ++i, ++points) {
+        const auto& x = line.points[i];
+        const double time = std::log((x[0] + rest(0)) / (first[0] + rest(0))) / slope[0];
+        for (const std::size_t a : {1, 2})
+          EXPECT_NEAR(x[a], (first[a] + rest(a)) * std::exp(slope[a] * time) - rest(a), 1e-8)
+              << number;
+      }
+    }
+    EXPECT_GT(points, 1000);
+  }
+}
+
+// On a flat grid the velocity across the plane belongs to the cell.
+TEST(Tracer, FollowsFacesOfAFlatGrid) {
+  GridSetup setup;
+  setup.onFaces = true;
+  setup.points = {{9, 11, 1}};
+  setup.hi = {4, 5, 0};
+  setup.flow = [](const Vector& x) { return Vector{x[0] - 2, 2.5 - x[1], 3}; };
+  TraceOptions options = optionsFor(Integrator::RungeKutta45);
+  options.rules.onSurface = true;
+  const auto expected = reference(setup, options);
+  setup.pieces = world().size() + 1;
+  setup.blocksPerPiece = 3;
+  expectSame(expected, traceSetup(world(), setup, options), "on all ranks");
+  for (const auto& [number, line] : expected)
+    for (const auto& x : line.points)
+      EXPECT_NEAR((x[0] - 2) * (x[1] - 2.5), (line.points[0][0] - 2) * (line.points[0][1] - 2.5),
+                  2e-5)
+          << number;
+}
 
 TEST(Tracer, IsTheSameOnSeveralThreads) {
   GridSetup setup;
@@ -572,13 +636,16 @@ TEST(Lending, KeepsItsMemoryAndChangesNoLine) {
   }
   options.rules.maximumLength = 1000;
   options.rules.maximumSteps = 500;
-  const auto expected = reference(setup, options, LentSeeds);
   Lent lent;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const auto adversary = makeRandomAdversary(seed);
-    makeAdversarialNetwork(3, *adversary)->run([&](Transport& transport) {
-      lendWithin(transport, seed, setup, options, expected, lent);
-    });
+  for (const bool onFaces : {false, true}) {
+    setup.onFaces = onFaces;
+    const auto expected = reference(setup, options, LentSeeds);
+    for (std::uint64_t seed = 0; seed < (onFaces ? 4 : 8); ++seed) {
+      const auto adversary = makeRandomAdversary(seed);
+      makeAdversarialNetwork(3, *adversary)->run([&](Transport& transport) {
+        lendWithin(transport, seed, setup, options, expected, lent);
+      });
+    }
   }
   EXPECT_GT(lent.loans, 50);
   EXPECT_GT(lent.copies, 50);

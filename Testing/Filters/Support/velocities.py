@@ -5,6 +5,7 @@ import numpy as np
 import unsteady
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkPartitionedDataSet
 
 NAMES = ("u", "v", "w")
 COMPONENTS = {"Vectors": None, "VelocityForm": "Components"}
@@ -43,6 +44,23 @@ def split(output, dtypes=("float32",) * 3, keep=True):
         attributes.RemoveArray("velocity")
         if keep:
             unsteady._add(attributes, "velocity", np.stack(values, -1))
+
+
+def stagger(output, slope, begin, scale=1.0, side="low", dtype="float64"):
+    """Add arrays u, v and w of cells: velocities, linear along the axis of each, at the faces of one side."""
+    for leaf in leaves(output):
+        boxes = np.array([leaf.GetCell(i).GetBounds() for i in range(leaf.GetNumberOfCells())]).reshape(-1, 6)
+        for axis, name in enumerate(NAMES):
+            x = boxes[:, 2 * axis + (0 if side == "low" else 1)]
+            unsteady._add(leaf.GetCellData(), name, (scale * (begin[axis] + slope[axis] * x)).astype(dtype))
+
+
+def partitions(pieces):
+    """A data set of pieces."""
+    data = vtkPartitionedDataSet()
+    for number, piece in enumerate(pieces):
+        data.SetPartition(number, piece)
+    return data
 
 
 def to_globe(output, low=LOW, high=HIGH):

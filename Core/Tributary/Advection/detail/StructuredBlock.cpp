@@ -40,6 +40,7 @@ StructuredBlock::StructuredBlock(BlockId id, int piece, std::shared_ptr<const St
   view_.laterVelocity = laterVelocity_.data;
   view_.isDouble = velocity_.isDouble;
   view_.cellCentered = arrays.cellCentered;
+  view_.onFaces = arrays.onFaces;
   view_.hidden = arrays.hidden;
   double width2 = 0;
   std::int64_t points = 1, cells = 1;
@@ -60,7 +61,8 @@ StructuredBlock::StructuredBlock(BlockId id, int piece, std::shared_ptr<const St
   }
   view_.stride = view_.cellCentered ? view_.cellStride : pointStride_;
   for (std::size_t a = 0; a < 3; ++a) view_.firstTuple += view_.storedLo[a] * view_.stride[a];
-  if (!view_.flat && !view_.cellCentered)  // the far corner's tuple must not be the last
+  if (!view_.flat && !view_.cellCentered &&
+      !view_.onFaces)  // the far corner's tuple must not be the last
     view_.plainTuples = points - 1 - (pointStride_[0] + pointStride_[1] + pointStride_[2]);
   view_.cellLength = std::sqrt(width2);
 }
@@ -223,9 +225,14 @@ void StructuredBlock::writeRows(Writer& writer, const void* tuples, std::size_t 
 
 /// The beginning of a copy.
 struct StructuredBlock::Copied {
+  /// What the tuples of the velocity belong to.
+  enum class Site : std::uint8_t { Points, Cells, Faces };
+
   std::int32_t grid;
   CellBox owned, evaluated;
-  std::uint8_t isDouble, cellCentered, hasHidden, hasLater;
+  std::uint8_t isDouble;
+  Site site;
+  std::uint8_t hasHidden, hasLater;
 };
 
 CopySize StructuredBlock::copySize() const {
@@ -239,7 +246,10 @@ CopySize StructuredBlock::copySize() const {
 }
 
 void StructuredBlock::writeCopy(Writer& writer) const {
-  writer.value(Copied{grid_->number, owned_, evaluated(), velocity_.isDouble, view_.cellCentered,
+  const Copied::Site site = view_.cellCentered ? Copied::Site::Cells
+                            : view_.onFaces    ? Copied::Site::Faces
+                                               : Copied::Site::Points;
+  writer.value(Copied{grid_->number, owned_, evaluated(), velocity_.isDouble, site,
                       view_.hidden != nullptr, laterVelocity_.data != nullptr});
   writeRows(writer, velocity_.data, velocityBytes(), !view_.cellCentered);
   if (laterVelocity_.data)
@@ -297,7 +307,12 @@ std::unique_ptr<FieldBlock> StructuredBlock::read(BlockId id, int piece,
   if (copied.owned.empty() || !contains(copied.evaluated, copied.owned) ||
       !contains(whole, copied.evaluated))
     refuseMessage("a block that its grid does not have");
-  StructuredArrays arrays{copied.evaluated, {}, {}, copied.cellCentered != 0};
+  if (copied.site > Copied::Site::Faces) refuseMessage("velocities of an unknown kind");
+  StructuredArrays arrays{copied.evaluated,
+                          {},
+                          {},
+                          copied.site == Copied::Site::Cells,
+                          copied.site == Copied::Site::Faces};
   const auto tuplesOf = [&](bool ofPoints) {
     const CellLattice lattice(*grid->second, copied.evaluated, ofPoints);
     std::size_t most = reader.remaining();  // with at least one byte each

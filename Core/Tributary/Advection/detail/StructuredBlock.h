@@ -30,6 +30,7 @@ struct StructuredArrays {
   ArrayView velocity;  ///< At points or cells.
   ArrayView laterVelocity;
   bool cellCentered = false;
+  bool onFaces = false;                  ///< See StructuredPiece.
   const std::uint8_t* hidden = nullptr;  ///< vtkGhostType per cell, or null if none is hidden.
 };
 

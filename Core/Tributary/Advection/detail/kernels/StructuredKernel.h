@@ -27,6 +27,7 @@ struct StructuredView {
   const void* laterVelocity = nullptr;  ///< In an unsteady field.
   bool isDouble = false;
   bool cellCentered = false;
+  bool onFaces = false;                  ///< See StructuredPiece; evaluated with care.
   bool flat = false;                     ///< Some axis is flat.
   const std::uint8_t* hidden = nullptr;  ///< vtkGhostType per stored cell, or null.
   double cellLength = 0;                 ///< Uniform grids.

@@ -119,6 +119,16 @@ void interpolate(const StructuredView& view, const Real* first, const Real* late
   std::int64_t step[3];
   for (std::size_t a = 0; a < 3; ++a)
     step[a] = view.grid->axes[a].cells > 0 ? 3 * view.stride[a] : 0;
+  if (view.onFaces) {
+    for (int c = 0; c < 3; ++c) {
+      const auto between = [&](const Real* numbers) -> double {
+        const double low = numbers[c];
+        return low + f[c] * (numbers[c + step[c]] - low);
+      };
+      velocity[c] = later ? valueBetween(between(first), between(later), share) : between(first);
+    }
+    return;
+  }
   for (int c = 0; c < 3; ++c) {
     const auto along = [&](int a, double low, double high) { return low + f[a] * (high - low); };
     const auto side = [&](const Real* numbers, int i) {
