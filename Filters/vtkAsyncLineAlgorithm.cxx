@@ -3,6 +3,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
+#include "Lines/Crossings/EventText.h"
 #include "Lines/LineSettings.h"
 
 #include <vtkDataObject.h>
@@ -16,6 +17,7 @@
 vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed)
     : vtkAsyncParticleAlgorithm(terminalSpeed) {
   this->SetNumberOfInputPorts(2);
+  this->SetNumberOfOutputPorts(2);
 }
 
 //------------------------------------------------------------------------------
@@ -55,10 +57,29 @@ void vtkAsyncLineAlgorithm::ClearPointArrays() {
 }
 
 //------------------------------------------------------------------------------
+void vtkAsyncLineAlgorithm::AddEvent(const char* text) {
+  if (text) {
+    this->Events.emplace_back(text);
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncLineAlgorithm::ClearEvents() {
+  if (!this->Events.empty()) {
+    this->Events.clear();
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::CheckProperties() {
   this->Superclass::CheckProperties();
   tributary::require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
                      "set it to a finite number");
+  tributary::require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly,
+                     "Crossings Only", "on without events",
+                     "add an event to Events, or turn it off");
 }
 
 //------------------------------------------------------------------------------
@@ -67,6 +88,8 @@ void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
   list.add("Compute Vorticity", this->ComputeVorticity);
   list.add("Rotation Scale", this->RotationScale);
   list.addAll("Point Arrays", this->PointArrays);
+  list.addAll("Events", this->Events);
+  list.add("Crossings Only", this->CrossingsOnly);
 }
 
 //------------------------------------------------------------------------------
@@ -75,6 +98,8 @@ tributary::LineSettings vtkAsyncLineAlgorithm::MakeLineSettings() {
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.pointArrays = this->PointArrays;
+  settings.rules.events = tributary::parseEvents(this->Events);
+  settings.crossingsOnly = this->CrossingsOnly;
   return settings;
 }
 
@@ -86,6 +111,11 @@ void vtkAsyncLineAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "PointArrays:";
   for (const std::string& name : this->PointArrays) {
     os << " \"" << name << "\"";
+  }
+  os << "\n";
+  os << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n" << indent << "Events:";
+  for (const std::string& event : this->Events) {
+    os << " \"" << event << "\"";
   }
   os << "\n";
 }

@@ -4,7 +4,8 @@
  * @brief   Superclass of filters that trace particles from seeds through a vector field
  *
  * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer
- * and vtkAsyncPathTracer share. Port 1 is the source of the seeds.
+ * and vtkAsyncPathTracer share. Port 1 is the source of the seeds. The second output are the
+ * crossings of events.
  *
  * @sa
  * vtkAsyncParticleAlgorithm
@@ -18,6 +19,7 @@
 
 #include <set>     // For PointArrays
 #include <string>  // For PointArrays
+#include <vector>  // For Events
 
 class vtkPolyData;
 namespace tributary {
@@ -31,7 +33,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
 
   ///@{
   /**
-   * The lines or particles of this rank.
+   * The lines or particles of this rank, and the crossings of events.
    */
   vtkPolyData* GetOutput();
   vtkPolyData* GetOutput(int port);
@@ -71,6 +73,39 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   void ClearPointArrays();
   ///@}
 
+  ///@{
+  /**
+   * The events of lines, numbered from 0 in the order in which they are added, at most 8. Each text
+   * begins with a type. Words with numbers follow, in any order; blanks, commas, parentheses and
+   * equality signs separate them:
+   * - plane origin x y z normal x y z: positive on the side of the normal. Default origin: (0, 0,
+   * 0)
+   * - box lower x y z upper x y z: negative inside
+   * - sphere center x y z radius r: negative inside. Default center: (0, 0, 0)
+   * - angle origin x y z axis x y z from x y z degrees d: the half plane that ends at the axis and
+   *   contains the direction `from`, rotated by d about the axis. Defaults: (0, 0, 0), (0, 0, 1),
+   *   (1, 0, 0) and 0
+   * - length l: where the line is so long
+   * - time t: where the absolute time since the seed is t
+   *
+   * Further words: positive or negative (only crossings to the positive or the negative side count,
+   * along the line from its seed), and end n (the n-th crossing of this event ends a line; without
+   * n, the first). Example: "plane origin 0 0 1 normal 0 0 1 positive end 100". Default: none.
+   */
+  void AddEvent(const char* text);
+  void ClearEvents();
+  ///@}
+
+  ///@{
+  /**
+   * Whether to output the crossings only, as for Poincare maps: lines are not stored, and the
+   * memory is proportional to the number of crossings. Needs events. Default: false.
+   */
+  vtkSetMacro(CrossingsOnly, bool);
+  vtkGetMacro(CrossingsOnly, bool);
+  vtkBooleanMacro(CrossingsOnly, bool);
+  ///@}
+
  protected:
   /// @param terminalSpeed  the default of the filter
   explicit vtkAsyncLineAlgorithm(double terminalSpeed);
@@ -87,6 +122,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   bool ComputeVorticity = true;
   double RotationScale = 1.0;
   std::set<std::string> PointArrays;
+  std::vector<std::string> Events;
+  bool CrossingsOnly = false;
 
  private:
   vtkAsyncLineAlgorithm(const vtkAsyncLineAlgorithm&) = delete;

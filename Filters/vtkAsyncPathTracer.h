@@ -52,14 +52,29 @@
  *   injection, from 0). With ComputeVorticity, also Vorticity (double, 3 components),
  *   AngularVelocity (double) and Rotation (double, radians).
  * - Cell data: ReasonForTermination (int, see the enumeration) of pathlines and particles,
- *   ParticleId of pathlines, InjectedPointId of streaklines.
+ *   ParticleId of pathlines, InjectedPointId of streaklines. With events, pathlines and particles
+ *   also have EventId (int), the event that ended the path, or -1.
  * - Field data: statistics (see vtkAsyncAlgorithm). Since the first step: Injections, Injected (the
  *   particles), OutsideSeeds (in no cell), StepsAdded and HistoryBytes (the memory of the points
  *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this
  * request: Intervals (that were traced), MeshChanges (of these, those in which the mesh changes),
  * DomainBytes (the most memory of a domain, beyond the
  * input), PointsRecorded, PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects),
- * Handovers, Loans, and those of the exchange and of AutoTune.
+ * Handovers, Loans, and those of the exchange and of AutoTune. With events, Crossings (of the
+ * second output).
+ *
+ * **Second output.** Crossings of events (see AddEvent) until the time of the output: a vertex for
+ * each, with double coordinates, ordered by particle and along its path. Point data: those of
+ * pathlines without Rotation, ArcLength (double, the length of the straight lines between the
+ * points of the path, from its injection), EventId (int) and CrossingNumber (int, from 1 for each
+ * event and particle). Without events, there are no points.
+ *
+ * **Crossings** are those of vtkAsyncStreamTracer, with the steps of paths: a part of a step is
+ * taken through the field at its times. Numbers, ages and lengths go on from interval to interval.
+ * A time event is one of the age of a particle; SimulationTime is that of the data. A particle that
+ * is still at its seed, within the rounding error of its position, does not cross a surface there.
+ * With OutputKind STREAKLINES or PARTICLES, or PathPoints TIME_STEPS, crossings are the same. An
+ * error is reported if events are given and the mesh changes.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
  * depend on the times requested before, except where cells overlap or a particle lies exactly on a
@@ -80,8 +95,8 @@
  * ranks.
  *
  * **Not supported:** polyhedra and nonlinear cells whose points move; surfaces that move out of
- * their plane; cells of dimension 0 or 1; hyper tree grids (those in composite data sets are
- * ignored with a warning); backward integration; lines along surfaces.
+ * their plane; events where the mesh changes; cells of dimension 0 or 1; hyper tree grids (those in
+ * composite data sets are ignored with a warning); backward integration; lines along surfaces.
  *
  * @sa
  * vtkAsyncAlgorithm vtkAsyncStreamTracer vtkPParticleTracer vtkPParticlePathFilter
@@ -119,8 +134,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncPathTracer : public vtkAsyncLineAlgorithm 
     OUT_OF_DOMAIN = 1,
     UNEXPECTED_VALUE = 3,  ///< A velocity that is not finite.
     OUT_OF_STEPS = 5,
-    STAGNATION = 6,  ///< The flow is too slow: see TerminalSpeed.
-    OUT_OF_TIME = 7  ///< The particle has reached TerminationTime.
+    STAGNATION = 6,   ///< The flow is too slow: see TerminalSpeed.
+    OUT_OF_TIME = 7,  ///< The particle has reached TerminationTime.
+    EVENT = 8         ///< See AddEvent().
   };
 
   ///@{

@@ -4,7 +4,6 @@
 #include "Common/PropertyList.h"
 #include "Common/Require.h"
 #include "Common/RunContext.h"
-#include "Lines/Crossings/EventText.h"
 #include "Lines/StreamTracerRun.h"
 
 #include <vtkDataObject.h>
@@ -14,15 +13,12 @@
 #include <vtkPolyData.h>
 
 #include <limits>
-#include <string>
 
 vtkStandardNewMacro(vtkAsyncStreamTracer);
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
-    : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {
-  this->SetNumberOfOutputPorts(2);
-}
+    : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
@@ -35,24 +31,6 @@ void vtkAsyncStreamTracer::CheckProperties() {
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-  require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly, "Crossings Only",
-          "on without events", "add an event to Events, or turn it off");
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::AddEvent(const char* text) {
-  if (text) {
-    this->Events.emplace_back(text);
-    this->Modified();
-  }
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::ClearEvents() {
-  if (!this->Events.empty()) {
-    this->Events.clear();
-    this->Modified();
-  }
 }
 
 //------------------------------------------------------------------------------
@@ -64,8 +42,6 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Maximum Integration Time", this->MaximumIntegrationTime);
   list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
-  list.addAll("Events", this->Events);
-  list.add("Crossings Only", this->CrossingsOnly);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -77,13 +53,11 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.maximumTime = this->MaximumIntegrationTime > 0 ? this->MaximumIntegrationTime
                                                        : std::numeric_limits<double>::infinity();
   rules.onSurface = this->SurfaceStreamlines;
-  rules.events = tributary::parseEvents(this->Events);
   rules.record = !this->CrossingsOnly;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
-  settings.crossingsOnly = this->CrossingsOnly;
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -120,11 +94,5 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumPropagation: " << this->MaximumPropagation << "\n"
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
-     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n"
-     << indent << "Events:";
-  for (const std::string& event : this->Events) {
-    os << " \"" << event << "\"";
-  }
-  os << "\n";
+     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n";
 }

@@ -111,8 +111,6 @@
 #include "vtkAsyncLineAlgorithm.h"
 
 #include <memory>  // For State
-#include <string>  // For Events
-#include <vector>  // For Events
 
 namespace tributary {
 struct StreamTracerSettings;
@@ -200,39 +198,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   vtkBooleanMacro(ReportRejectedSeeds, bool);
   ///@}
 
-  ///@{
-  /**
-   * The events of lines, numbered from 0 in the order in which they are added, at most 8. Each text
-   * begins with a type. Words with numbers follow, in any order; blanks, commas, parentheses and
-   * equality signs separate them:
-   * - plane origin x y z normal x y z: positive on the side of the normal. Default origin: (0, 0,
-   * 0)
-   * - box lower x y z upper x y z: negative inside
-   * - sphere center x y z radius r: negative inside. Default center: (0, 0, 0)
-   * - angle origin x y z axis x y z from x y z degrees d: the half plane that ends at the axis and
-   *   contains the direction `from`, rotated by d about the axis. Defaults: (0, 0, 0), (0, 0, 1),
-   *   (1, 0, 0) and 0
-   * - length l: where the line is so long
-   * - time t: where the absolute integration time is t
-   *
-   * Further words: positive or negative (only crossings to the positive or the negative side count,
-   * along the line from its seed), and end n (the n-th crossing of this event ends a line; without
-   * n, the first). Example: "plane origin 0 0 1 normal 0 0 1 positive end 100". Default: none.
-   */
-  void AddEvent(const char* text);
-  void ClearEvents();
-  ///@}
-
-  ///@{
-  /**
-   * Whether to output the crossings only, as for Poincare maps: lines are not stored, and the
-   * memory is proportional to the number of crossings. Needs events. Default: false.
-   */
-  vtkSetMacro(CrossingsOnly, bool);
-  vtkGetMacro(CrossingsOnly, bool);
-  vtkBooleanMacro(CrossingsOnly, bool);
-  ///@}
-
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -250,8 +215,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   double MaximumIntegrationTime = 0.0;
   bool SurfaceStreamlines = false;
   bool ReportRejectedSeeds = false;
-  std::vector<std::string> Events;
-  bool CrossingsOnly = false;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

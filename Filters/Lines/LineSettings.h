@@ -30,6 +30,7 @@ struct LineSettings : TraceSettings {
   bool computeVorticity = true;
   double rotationScale = 1;
   std::set<std::string> pointArrays = {};  ///< Those that lines carry; all if it is empty.
+  bool crossingsOnly = false;
 };
 
 }  // namespace tributary

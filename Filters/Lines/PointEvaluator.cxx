@@ -376,6 +376,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         else
           std::copy_n(scratch.velocity.data(), 3 * count, bufferOf<double>(buffer));
         break;
+      case Kind::Crossing:
+        break;
       case Kind::Vorticity:
         std::copy_n(scratch.vorticity.data(), 3 * count, bufferOf<double>(buffer));
         break;

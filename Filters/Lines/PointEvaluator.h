@@ -26,7 +26,8 @@ struct PointField {
     Vorticity,
     AngularVelocity,
     /// Vectors that are not an array of the input: see isOutput().
-    DerivedVelocity
+    DerivedVelocity,
+    Crossing  ///< Known to those who record a crossing, and not evaluated.
   };
   Kind kind;
   std::string name;

@@ -34,7 +34,6 @@ struct StreamTracerSettings : LineSettings {
   bool backward = true;
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
-  bool crossingsOnly = false;
   PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 

@@ -2,9 +2,11 @@
 #include "Paths/PathCheckpoint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -39,7 +41,7 @@ std::vector<std::string> readTexts(Reader& reader) {
   return texts;
 }
 
-void writeFields(Writer& writer, const PathSegment& segment) {
+void writeFields(Writer& writer, const PathPoints& segment) {
   writer.value(std::uint64_t(segment.fields.size()));
   for (const PointField& field : segment.fields) {
     writer.value(field.kind).text(field.name).value(field.type).value(field.components);
@@ -67,8 +69,9 @@ std::size_t valueSize(int type) {
   return static_cast<std::size_t>(vtkDataArray::GetDataTypeSize(type));
 }
 
-PathSegment readFields(Reader& reader) {
-  PathSegment segment;
+/// @param positionType  of VTK
+PathPoints readFields(Reader& reader, int positionType) {
+  PathPoints segment;
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
     PointField& field = segment.fields.emplace_back();
     field.kind = reader.value<PointField::Kind>();
@@ -105,7 +108,7 @@ PathSegment readFields(Reader& reader) {
     });
   };
   if (!segment.fields.empty() &&
-      (count(PointField::Kind::Position, nullptr, VTK_FLOAT, 3) != 1 ||
+      (count(PointField::Kind::Position, nullptr, positionType, 3) != 1 ||
        count(PointField::Kind::Time, "SimulationTime", VTK_DOUBLE, 1) != 1))
     refuseMessage("points of paths without positions or times");
   return segment;
@@ -129,8 +132,11 @@ Common readCommon(const Bytes& bytes) {
     common.paths.seeds.emplace();
     common.paths.seeds->total = reader.value<std::int64_t>();
   }
-  for (std::size_t s = 0; s < common.steps.added.size(); ++s)
-    history.segments.push_back(readFields(reader));
+  for (std::size_t s = 0; s < common.steps.added.size(); ++s) {
+    PathSegment& segment = history.segments.emplace_back();
+    static_cast<PathPoints&>(segment) = readFields(reader, VTK_FLOAT);
+    segment.crossings = readFields(reader, VTK_DOUBLE);
+  }
   std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;  // ids of particles
   const auto isWrong = [&](const PathInjection& injection) {
     if (injection.seeds < 1 || injection.seeds > left || injection.step < 0 ||
@@ -168,6 +174,45 @@ void check(const PathEntry& entry, const PathHistory& history, std::size_t step,
   const PathParticle& particle = particles[index(entry.particle)];
   if (index(history.injections[index(particle.injection)].step) > step)
     refuseMessage("the points of a particle before its injection");
+  if (entry.event < -1 || entry.event >= MostEvents ||
+      (entry.event >= 0) != (entry.reason == Reason::Event))
+    refuseMessage("a particle that event " + std::to_string(entry.event) + " has ended");
+}
+
+/// Checks what a particle has done before a step.
+void check(const PathProgress& progress) {
+  const bool isWrong = std::any_of(std::begin(progress.count), std::end(progress.count),
+                                   [](std::int32_t count) { return count < 0; });
+  if (isWrong || progress.crossings() >= std::numeric_limits<std::int32_t>::max() / 2 ||
+      !std::isfinite(progress.length) || progress.length < 0)
+    refuseMessage("a particle with " + std::to_string(progress.crossings()) +
+                  " crossings and length " + std::to_string(progress.length));
+}
+
+/// Reads the entries and the arrays of points, whose fields are known.
+void readPoints(Reader& reader, const PathHistory& history, std::size_t step, PathPoints& segment) {
+  segment.entries = reader.range<PathEntry>();
+  const auto points = reader.value<std::int64_t>();
+  if (points != 0 && segment.fields.empty()) refuseMessage("points of paths without fields");
+  for (const PathEntry& entry : segment.entries) check(entry, history, step, points);
+  for (const PointField& field : segment.fields) {
+    if (points < 0 || index(points) > reader.remaining() / field.bytes)
+      refuseMessage("too few points of paths");
+    const Span<const std::byte> values = reader.raw(index(points) * field.bytes);
+    auto array = freshArrayOf(field.type, field.name.c_str(), field.components, points);
+    if (values.size() > 0) std::memcpy(array->GetVoidPointer(0), values.data(), values.size());
+    segment.arrays.push_back(array);
+  }
+}
+
+void writePoints(Writer& writer, const PathPoints& segment) {
+  const std::int64_t points =
+      segment.arrays.empty() ? 0 : segment.arrays.front()->GetNumberOfTuples();
+  writer.range(segment.entries).value(points);
+  for (std::size_t f = 0; f < segment.arrays.size(); ++f) {
+    const std::size_t bytes = index(points) * segment.fields[f].bytes;
+    if (bytes > 0) std::memcpy(writer.extend(bytes), segment.arrays[f]->GetVoidPointer(0), bytes);
+  }
 }
 
 SavedPaths readPart(const Bytes& bytes, const SavedPaths& common) {
@@ -183,26 +228,75 @@ SavedPaths readPart(const Bytes& bytes, const SavedPaths& common) {
   }
   for (std::size_t step = 0; step < history.segments.size(); ++step) {
     PathSegment& segment = history.segments[step];
-    segment.entries = reader.range<PathEntry>();
-    const auto points = reader.value<std::int64_t>();
-    if (points != 0 && segment.fields.empty()) refuseMessage("points of paths without fields");
-    for (const PathEntry& entry : segment.entries) check(entry, history, step, points);
-    for (const PointField& field : segment.fields) {
-      if (points < 0 || index(points) > reader.remaining() / field.bytes)
-        refuseMessage("too few points of paths");
-      const Span<const std::byte> values = reader.raw(index(points) * field.bytes);
-      auto array = freshArrayOf(field.type, field.name.c_str(), field.components, points);
-      if (values.size() > 0) std::memcpy(array->GetVoidPointer(0), values.data(), values.size());
-      segment.arrays.push_back(array);
-    }
+    readPoints(reader, history, step, segment);
+    segment.progress = reader.range<PathProgress>();
+    if (!segment.progress.empty() && segment.progress.size() != segment.entries.size())
+      refuseMessage("crossings of particles that are not there");
+    for (const PathProgress& progress : segment.progress) check(progress);
+    readPoints(reader, history, step, segment.crossings);
   }
   if (!reader.atEnd()) refuseMessage("paths with bytes that belong to nothing");
   return paths;
 }
 
+/// The points of several states at a step, of the particles that are picked.
+/// @param newIndex  [state][particle], -1 if it is not picked
+/// @param progress  of the entries; null for those of crossings
+PathPoints pickPoints(const std::vector<const PathPoints*>& states,
+                      const std::vector<std::vector<std::int64_t>>& newIndex,
+                      const std::vector<const std::vector<PathProgress>*>& before,
+                      std::vector<PathProgress>* progress) {
+  struct Range {
+    PathEntry entry;  // of the result, but for `first`
+    std::size_t state;
+    std::size_t place;  // of the entry
+    std::int64_t first;
+  };
+  PathPoints segment;
+  segment.fields = states.front()->fields;
+  segment.list = states.front()->list;
+  std::vector<Range> ranges;
+  for (std::size_t state = 0; state < states.size(); ++state)
+    for (std::size_t e = 0; e < states[state]->entries.size(); ++e) {
+      const PathEntry& entry = states[state]->entries[e];
+      const std::int64_t at = newIndex[state][index(entry.particle)];
+      if (at < 0) continue;
+      ranges.push_back({entry, state, e, entry.first});
+      ranges.back().entry.particle = at;
+    }
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.entry.particle < b.entry.particle; });
+  std::int64_t points = 0;
+  for (Range& range : ranges) {
+    range.entry.first = points;
+    points += range.entry.points;
+    segment.entries.push_back(range.entry);
+    if (progress && !before[range.state]->empty())
+      progress->push_back((*before[range.state])[range.place]);
+  }
+  if (progress && progress->size() != 0 && progress->size() != segment.entries.size())
+    refuseMessage("crossings of some particles only");
+  for (std::size_t f = 0; f < segment.fields.size(); ++f) {
+    const PointField& field = segment.fields[f];
+    auto array = freshArrayOf(field.type, field.name.c_str(), field.components, points);
+    auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
+    for (const Range& range : ranges) {
+      const std::size_t bytes = index(range.entry.points) * field.bytes;
+      if (bytes == 0) continue;
+      vtkDataArray* from = states[range.state]->arrays[f];
+      std::memcpy(
+          to, static_cast<std::byte*>(from->GetVoidPointer(0)) + index(range.first) * field.bytes,
+          bytes);
+      to += bytes;
+    }
+    segment.arrays.push_back(array);
+  }
+  return segment;
+}
+
 /// The particles that are placed, in this order, with their points.
 PathHistory pick(const std::vector<const PathHistory*>& states, const std::vector<Placed>& placed) {
-  std::vector<std::vector<std::int64_t>> newIndex;  // [state][particle], -1 if it is not picked
+  std::vector<std::vector<std::int64_t>> newIndex;  // as pickPoints() has it
   for (const PathHistory* state : states) newIndex.emplace_back(state->particles.size(), -1);
   PathHistory history;
   history.injections = states.front()->injections;
@@ -210,46 +304,17 @@ PathHistory pick(const std::vector<const PathHistory*>& states, const std::vecto
     newIndex[one.state][index(one.index)] = static_cast<std::int64_t>(history.particles.size());
     history.particles.push_back(*one.particle);
   }
-  struct Range {
-    PathEntry entry;  // of the result, but for `first`
-    std::size_t state;
-    std::int64_t first;
-  };
   for (std::size_t s = 0; s < states.front()->segments.size(); ++s) {
     PathSegment& segment = history.segments.emplace_back();
-    segment.fields = states.front()->segments[s].fields;
-    segment.list = states.front()->segments[s].list;
-    std::vector<Range> ranges;
-    for (std::size_t state = 0; state < states.size(); ++state)
-      for (const PathEntry& entry : states[state]->segments[s].entries) {
-        const std::int64_t at = newIndex[state][index(entry.particle)];
-        if (at < 0) continue;
-        ranges.push_back({entry, state, entry.first});
-        ranges.back().entry.particle = at;
-      }
-    std::sort(ranges.begin(), ranges.end(),
-              [](const Range& a, const Range& b) { return a.entry.particle < b.entry.particle; });
-    std::int64_t points = 0;
-    for (Range& range : ranges) {
-      range.entry.first = points;
-      points += range.entry.points;
-      segment.entries.push_back(range.entry);
+    std::vector<const PathPoints*> points, crossings;
+    std::vector<const std::vector<PathProgress>*> progress;
+    for (const PathHistory* state : states) {
+      points.push_back(&state->segments[s]);
+      crossings.push_back(&state->segments[s].crossings);
+      progress.push_back(&state->segments[s].progress);
     }
-    for (std::size_t f = 0; f < segment.fields.size(); ++f) {
-      const PointField& field = segment.fields[f];
-      auto array = freshArrayOf(field.type, field.name.c_str(), field.components, points);
-      auto* to = static_cast<std::byte*>(array->GetVoidPointer(0));
-      for (const Range& range : ranges) {
-        const std::size_t bytes = index(range.entry.points) * field.bytes;
-        if (bytes == 0) continue;
-        vtkDataArray* from = states[range.state]->segments[s].arrays[f];
-        std::memcpy(
-            to, static_cast<std::byte*>(from->GetVoidPointer(0)) + index(range.first) * field.bytes,
-            bytes);
-        to += bytes;
-      }
-      segment.arrays.push_back(array);
-    }
+    static_cast<PathPoints&>(segment) = pickPoints(points, newIndex, progress, &segment.progress);
+    segment.crossings = pickPoints(crossings, newIndex, progress, nullptr);
   }
   return history;
 }
@@ -328,7 +393,10 @@ Bytes saveCommon(const SavedSteps& steps, const PathHistory& history,
   writer.range(history.injections);
   writer.value(std::uint8_t(seeds.has_value()));
   if (seeds) writer.value(seeds->total);
-  for (const PathSegment& segment : history.segments) writeFields(writer, segment);
+  for (const PathSegment& segment : history.segments) {
+    writeFields(writer, segment);
+    writeFields(writer, segment.crossings);
+  }
   return writer.take();
 }
 
@@ -341,13 +409,9 @@ Bytes savePart(const PathHistory& history, const std::optional<PathSeeds>& seeds
   writer.range(history.particles);
   if (seeds) writer.range(seeds->seeds);
   for (const PathSegment& segment : history.segments) {
-    const std::int64_t points =
-        segment.arrays.empty() ? 0 : segment.arrays.front()->GetNumberOfTuples();
-    writer.range(segment.entries).value(points);
-    for (std::size_t f = 0; f < segment.arrays.size(); ++f) {
-      const std::size_t bytes = index(points) * segment.fields[f].bytes;
-      if (bytes > 0) std::memcpy(writer.extend(bytes), segment.arrays[f]->GetVoidPointer(0), bytes);
-    }
+    writePoints(writer, segment);
+    writer.range(segment.progress);
+    writePoints(writer, segment.crossings);
   }
   return writer.take();
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <numeric>
 
 #include "Common/FreshArray.h"
 
@@ -11,7 +13,11 @@
 
 namespace tributary {
 
-std::size_t PathSegment::memory() const {
+std::int64_t PathProgress::crossings() const {
+  return std::accumulate(std::begin(count), std::end(count), std::int64_t{0});
+}
+
+std::size_t PathPoints::memory() const {
   std::size_t bytes = entries.size() * sizeof(PathEntry);
   for (std::size_t f = 0; f < arrays.size(); ++f)
     bytes += index(arrays[f]->GetNumberOfTuples()) * fields[f].bytes;
@@ -45,7 +51,7 @@ void PathHistory::keepSteps(std::size_t steps) {
     particles.pop_back();
 }
 
-void keepLastPoints(PathSegment& segment) {
+void keepLastPoints(PathPoints& segment) {
   std::vector<std::int64_t> last;
   for (PathEntry& entry : segment.entries) {
     const bool isKept =

@@ -10,6 +10,7 @@
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
 
+#include "Tributary/Advection/Events.h"
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Collective/Assignment.h"
 #include "Tributary/Transport/Transport.h"
@@ -31,6 +32,7 @@ struct PathEntry {
   std::int64_t first = 0;        ///< Its points in the arrays of the segment, in order of time:
   std::int64_t points = 0;       ///< without the point at the beginning that it has already.
   Reason reason = Reason::None;  ///< Why it ended; None while it can be continued.
+  std::int8_t event = -1;        ///< That which ended it; -1 if none did.
   double x[3] = {0, 0, 0};       ///< The last position,
   double time = 0;               ///< and its time,
   std::int64_t block = -1;       ///< and its block and cell, if known: see Seed.
@@ -40,13 +42,19 @@ struct PathEntry {
   double angularVelocity = 0;
 };
 
-/// The points that the particles of this rank recorded in an interval, and those of particles
-/// injected at its end.
-struct PathSegment {
+/// What a particle has done from its injection to the end of an interval, with events: see
+/// LineProgress.
+struct PathProgress {
+  double length = 0;
+  std::int32_t count[MostEvents] = {0};
+
+  /// The crossings of all events.
+  [[nodiscard]] std::int64_t crossings() const;
+};
+
+/// Points of the particles of this rank in an interval.
+struct PathPoints {
   std::vector<PathEntry> entries;  ///< In the order of particles.
-  /// The blocks of entries; null if no rank has a particle, or the next interval must search for
-  /// cells.
-  std::shared_ptr<const Assignment> blocks;
   // The arrays of the points; the same on all ranks, also on those without particles. There are
   // none if no rank has a particle.
   std::vector<PointField> fields;
@@ -55,6 +63,17 @@ struct PathSegment {
 
   /// The memory of the points in bytes.
   [[nodiscard]] std::size_t memory() const;
+};
+
+/// The points that the particles of this rank recorded in an interval, and those of particles
+/// injected at its end.
+struct PathSegment : PathPoints {
+  /// The blocks of entries; null if no rank has a particle, or the next interval must search for
+  /// cells.
+  std::shared_ptr<const Assignment> blocks;
+  // With events:
+  std::vector<PathProgress> progress;  ///< By entry.
+  PathPoints crossings;  ///< In the order of particles and of time; entries of those that cross.
 };
 
 /// An injection of particles; the same on all ranks.
@@ -82,6 +101,6 @@ struct PathHistory {
 
 /// Local. Removes the points of all particles but the last one of each that is at the end of the
 /// interval.
-void keepLastPoints(PathSegment& segment);
+void keepLastPoints(PathPoints& segment);
 
 }  // namespace tributary

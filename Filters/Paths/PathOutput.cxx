@@ -42,18 +42,20 @@ struct PathCells {
   std::vector<std::int64_t> offsets{0};        ///< The first point of each cell, and the end.
   std::vector<const PathParticle*> particles;  ///< Of each cell; of streaklines the newest one.
   std::vector<Reason> reasons;                 ///< Of each cell.
+  std::vector<int> events;                     ///< That which ended its particle, or -1.
 
   void reserve(std::size_t rangesWanted, std::size_t cellsWanted) {
     ranges.reserve(rangesWanted);
     offsets.reserve(cellsWanted + 1);
     particles.reserve(cellsWanted);
     reasons.reserve(cellsWanted);
+    events.reserve(cellsWanted);
   }
 };
 
 /// The segments that are shown.
-std::vector<const PathSegment*> segmentsOf(const ShownPaths& shown, PathKind kind) {
-  std::vector<const PathSegment*> segments;
+std::vector<const PathPoints*> segmentsOf(const ShownPaths& shown, PathKind kind) {
+  std::vector<const PathPoints*> segments;
   if (kind == PathKind::Pathlines)
     for (std::size_t s = 0; s < shown.steps; ++s) segments.push_back(&shown.history.segments[s]);
   if (kind != PathKind::Pathlines || shown.part) segments.push_back(&shown.last());
@@ -71,6 +73,7 @@ PathCells particlesOf(const ShownPaths& shown) {
     cells.offsets.push_back(cells.offsets.back() + 1);
     cells.particles.push_back(&shown.history.particles[index(entry.particle)]);
     cells.reasons.push_back(entry.reason);
+    cells.events.push_back(entry.event);
   }
   return cells;
 }
@@ -100,23 +103,33 @@ PathCells streaklinesOf(const ShownPaths& shown) {
   return cells;
 }
 
-/// Lines of all particles that have moved.
-PathCells pathlinesOf(const ShownPaths& shown) {
-  const std::vector<PathParticle>& particles = shown.history.particles;
-  const std::vector<const PathSegment*> segments = segmentsOf(shown, PathKind::Pathlines);
-  std::vector<std::size_t> begin(particles.size() + 1, 0);  // of the ranges of each particle
-  for (const PathSegment* segment : segments)
-    for (const PathEntry& entry : segment->entries) ++begin[index(entry.particle) + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+/// The entries of each particle, in order of time.
+struct EntriesByParticle {
   struct Shown {
     const PathEntry* entry;
     std::int32_t segment;
   };
-  std::vector<Shown> entries(begin.back());
-  std::vector<std::size_t> next = begin;
-  for (std::size_t s = 0; s < segments.size(); ++s)
-    for (const PathEntry& entry : segments[s]->entries)
-      entries[next[index(entry.particle)]++] = {&entry, static_cast<std::int32_t>(s)};
+  std::vector<std::size_t> begin;  ///< Of the entries of each particle, and the end.
+  std::vector<Shown> entries;
+
+  EntriesByParticle(std::size_t particles, const std::vector<const PathPoints*>& segments)
+      : begin(particles + 1, 0) {
+    for (const PathPoints* segment : segments)
+      for (const PathEntry& entry : segment->entries) ++begin[index(entry.particle) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    entries.resize(begin.back());
+    std::vector<std::size_t> next = begin;
+    for (std::size_t s = 0; s < segments.size(); ++s)
+      for (const PathEntry& entry : segments[s]->entries)
+        entries[next[index(entry.particle)]++] = {&entry, static_cast<std::int32_t>(s)};
+  }
+};
+
+/// Lines of all particles that have moved.
+PathCells pathlinesOf(const ShownPaths& shown) {
+  const std::vector<PathParticle>& particles = shown.history.particles;
+  const auto [begin, entries] =
+      EntriesByParticle(particles.size(), segmentsOf(shown, PathKind::Pathlines));
   PathCells cells;
   cells.reserve(entries.size(), particles.size());
   for (std::size_t p = 0; p < particles.size(); ++p) {
@@ -131,12 +144,26 @@ PathCells pathlinesOf(const ShownPaths& shown) {
     cells.offsets.push_back(cells.offsets.back() + points);
     cells.particles.push_back(&particles[p]);
     cells.reasons.push_back(entries[begin[p + 1] - 1].entry->reason);
+    cells.events.push_back(entries[begin[p + 1] - 1].entry->event);
+  }
+  return cells;
+}
+
+/// Vertices of all crossings.
+/// @param segments  their crossings
+PathCells crossingsOf(const ShownPaths& shown, const std::vector<const PathPoints*>& segments) {
+  PathCells cells;
+  for (const auto& [entry, segment] :
+       EntriesByParticle(shown.history.particles.size(), segments).entries) {
+    cells.ranges.push_back({segment, entry->first, entry->points, entry->particle});
+    for (std::int64_t i = 0; i < entry->points; ++i)
+      cells.offsets.push_back(cells.offsets.back() + 1);
   }
   return cells;
 }
 
 /// The index of a field in a segment, or -1. Its type may differ there.
-std::ptrdiff_t find(const PathSegment& segment, const PointField& field) {
+std::ptrdiff_t find(const PathPoints& segment, const PointField& field) {
   const auto at = std::find_if(segment.fields.begin(), segment.fields.end(), [&](const auto& f) {
     return f.name == field.name && f.components == field.components && f.kind == field.kind;
   });
@@ -161,12 +188,12 @@ std::byte* copyTuples(std::byte* to, const std::byte* from, std::size_t tuples, 
 /// @param segments  those shown
 /// @param type  of the result
 vtkSmartPointer<vtkDataArray> gather(const Transport& transport, const PathCells& cells,
-                                     const std::vector<const PathSegment*>& segments,
+                                     const std::vector<const PathPoints*>& segments,
                                      const PointField& field, int type) {
   auto array = freshArrayOf(type, field.name.c_str(), field.components,
                             static_cast<vtkIdType>(cells.offsets.back()));
   std::vector<vtkDataArray*> arrays;  // by segment; null without points
-  for (const PathSegment* segment : segments)
+  for (const PathPoints* segment : segments)
     arrays.push_back(segment->fields.empty()
                          ? nullptr
                          : segment->arrays[static_cast<std::size_t>(find(*segment, field))]);
@@ -231,21 +258,21 @@ vtkSmartPointer<vtkCellArray> cellArrayOf(const PathCells& cells) {
 
 /// Adds the point arrays that all segments have.
 void addPointArrays(const Transport& transport, vtkPolyData* output, const PathCells& cells,
-                    const std::vector<const PathSegment*>& shown, std::set<std::string>& dropped) {
-  std::vector<const PathSegment*> segments = shown;
+                    const std::vector<const PathPoints*>& shown, std::set<std::string>& dropped) {
+  std::vector<const PathPoints*> segments = shown;
   // No rank has particles in these.
   segments.erase(std::remove_if(segments.begin(), segments.end(),
-                                [](const PathSegment* s) { return s->fields.empty(); }),
+                                [](const PathPoints* s) { return s->fields.empty(); }),
                  segments.end());
   if (segments.empty()) return;
-  const PathSegment& last = *segments.back();
-  for (const PathSegment* segment : segments)
+  const PathPoints& last = *segments.back();
+  for (const PathPoints* segment : segments)
     for (const PointField& field : segment->fields)
       if (std::any_of(segments.begin(), segments.end(),
-                      [&](const PathSegment* s) { return find(*s, field) < 0; }))
+                      [&](const PathPoints* s) { return find(*s, field) < 0; }))
         dropped.insert(field.name);
   const auto typeOf = [&](const PointField& field) {
-    const auto differs = [&](const PathSegment* s) {
+    const auto differs = [&](const PathPoints* s) {
       return s->fields[static_cast<std::size_t>(find(*s, field))].type != field.type;
     };
     return std::any_of(segments.begin(), segments.end(), differs) ? VTK_DOUBLE : field.type;
@@ -276,30 +303,8 @@ void addPointArrays(const Transport& transport, vtkPolyData* output, const PathC
     }
 }
 
-}  // namespace
-
-bool isInside(const PathEntry& entry, double time) {
-  return entry.points > 0 && (entry.reason == Reason::None ||
-                              (entry.reason == Reason::OutOfTime && entry.time == time));
-}
-
-vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const ShownPaths& shown,
-                                            PathKind kind, std::set<std::string>& dropped) {
-  auto output = vtkSmartPointer<vtkPolyData>::New();
-  const PathCells cells = kind == PathKind::Pathlines     ? pathlinesOf(shown)
-                          : kind == PathKind::Streaklines ? streaklinesOf(shown)
-                                                          : particlesOf(shown);
-  vtkNew<vtkPoints> none;
-  output->SetPoints(none);
-  // VTK's attributes are not valid any more where memory ends while they grow.
-  constexpr int OwnArrays = 4;
-  const std::size_t fields = shown.last().fields.size();
-  output->GetPointData()->AllocateArrays(static_cast<int>(fields) + OwnArrays);
-  addPointArrays(transport, output, cells, segmentsOf(shown, kind), dropped);
-  if (kind == PathKind::Particles)
-    output->SetVerts(cellArrayOf(cells));
-  else
-    output->SetLines(cellArrayOf(cells));
+/// Adds what points have of their particles.
+void addParticleArrays(const ShownPaths& shown, const PathCells& cells, vtkPolyData* output) {
   auto* times = vtkDoubleArray::SafeDownCast(output->GetPointData()->GetArray("SimulationTime"));
   addToPoints<vtkDoubleArray>(output, "ParticleAge", shown, cells,
                               [&](const PathParticle& particle, vtkIdType point) {
@@ -311,16 +316,68 @@ vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const Sh
                               [](const PathParticle& p, vtkIdType) { return p.shownSeed; });
   addToPoints<vtkIntArray>(output, "InjectionStepId", shown, cells,
                            [](const PathParticle& p, vtkIdType) { return p.injection; });
+}
+
+/// Makes an output without points. VTK's attributes are not valid any more where memory ends while
+/// they grow.
+/// @param fields  the number of arrays of the last segment
+vtkSmartPointer<vtkPolyData> emptyOutput(std::size_t fields) {
+  constexpr int OwnArrays = 4;
+  auto output = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> none;
+  output->SetPoints(none);
+  output->GetPointData()->AllocateArrays(static_cast<int>(fields) + OwnArrays);
+  return output;
+}
+
+}  // namespace
+
+bool isInside(const PathEntry& entry, double time) {
+  return entry.points > 0 && (entry.reason == Reason::None ||
+                              (entry.reason == Reason::OutOfTime && entry.time == time));
+}
+
+vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const ShownPaths& shown,
+                                            PathKind kind, std::set<std::string>& dropped) {
+  const PathCells cells = kind == PathKind::Pathlines     ? pathlinesOf(shown)
+                          : kind == PathKind::Streaklines ? streaklinesOf(shown)
+                                                          : particlesOf(shown);
+  auto output = emptyOutput(shown.last().fields.size());
+  addPointArrays(transport, output, cells, segmentsOf(shown, kind), dropped);
+  if (kind == PathKind::Particles)
+    output->SetVerts(cellArrayOf(cells));
+  else
+    output->SetLines(cellArrayOf(cells));
+  addParticleArrays(shown, cells, output);
   if (kind != PathKind::Streaklines)
     addToCells<vtkIntArray>(output, "ReasonForTermination", cells, [&](std::size_t cell) {
       return static_cast<int>(cells.reasons[cell]);
     });
+  if (kind != PathKind::Streaklines && shown.hasEvents)
+    addToCells<vtkIntArray>(output, "EventId", cells,
+                            [&](std::size_t cell) { return cells.events[cell]; });
   if (kind == PathKind::Pathlines)
     addToCells<vtkIdTypeArray>(output, "ParticleId", cells,
                                [&](std::size_t cell) { return cells.particles[cell]->id; });
   if (kind == PathKind::Streaklines)
     addToCells<vtkIdTypeArray>(output, "InjectedPointId", cells,
                                [&](std::size_t cell) { return cells.particles[cell]->shownSeed; });
+  return output;
+}
+
+vtkSmartPointer<vtkPolyData> makeCrossingOutput(const Transport& transport,
+                                                const ShownPaths& shown) {
+  if (!shown.hasEvents) return emptyOutput(0);
+  std::vector<const PathPoints*> segments;
+  for (std::size_t s = 0; s < shown.steps; ++s)
+    segments.push_back(&shown.history.segments[s].crossings);
+  if (shown.part) segments.push_back(&shown.part->crossings);
+  const PathCells cells = crossingsOf(shown, segments);
+  auto output = emptyOutput(segments.back()->fields.size());
+  std::set<std::string> dropped;  // those of paths, of which a warning tells
+  addPointArrays(transport, output, cells, segments, dropped);
+  output->SetVerts(cellArrayOf(cells));
+  addParticleArrays(shown, cells, output);
   return output;
 }
 

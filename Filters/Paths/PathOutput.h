@@ -28,6 +28,8 @@ struct ShownPaths {
   const PathSegment* part = nullptr;  ///< What follows them, or null.
   double time = 0;                    ///< Of the output.
 
+  bool hasEvents = false;
+
   /// The last segment. @pre there is one
   const PathSegment& last() const { return part ? *part : history.segments[steps - 1]; }
 };
@@ -41,5 +43,10 @@ struct ShownPaths {
 [[nodiscard]] vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport,
                                                           const ShownPaths& shown, PathKind kind,
                                                           std::set<std::string>& dropped);
+
+/// Local. Makes the second output of this rank: a vertex for each crossing of an event until the
+/// time shown, ordered by particle and along its path. Throws as makePathOutput().
+[[nodiscard]] vtkSmartPointer<vtkPolyData> makeCrossingOutput(const Transport& transport,
+                                                              const ShownPaths& shown);
 
 }  // namespace tributary

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "Common/FreshArray.h"
+#include "Common/Require.h"
 #include "Common/RunStatistics.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
@@ -24,6 +25,7 @@
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
+#include "Tributary/Base/NumberText.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 #include "Tributary/Collective/Records.h"
@@ -126,8 +128,10 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
     const bool skips = !traced.isNew && end.points > 0;
     // Recorded are all points, or the last one if the particle is at the end of the interval.
     std::int32_t missing = int(skips);
-    if (!recordsSteps())
-      missing = std::max(missing, end.points - int(end.reason == Reason::OutOfTime));
+    if (!recordsSteps()) {
+      const bool hasLast = end.reason == Reason::OutOfTime && !settings_.crossingsOnly;
+      missing = std::max(missing, end.points - int(hasLast));
+    }
     HalfLine& half = table.halves[2 * p];
     half.points = end.points;
     half.skipped = missing;
@@ -139,6 +143,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
     entry.reason = end.reason == Reason::NotInitialized ? Reason::OutOfDomain : end.reason;
     if (end.reason == Reason::OutOfTime && stop < settings_.terminationTime)
       entry.reason = Reason::None;
+    entry.event = static_cast<std::int8_t>(end.event);
     std::copy_n(end.x, 3, entry.x);
     entry.time = end.time;
     entry.block = end.block;
@@ -147,6 +152,82 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
     table.points += entry.points;
   }
   return table;
+}
+
+/// Local. Makes the entries of the crossings in an interval, and places for these. Call it after
+/// enter().
+LineTable PathTracerRun::enterCrossings(const std::vector<Traced>& particles,
+                                        std::int64_t firstSeed, PathSegment& segment) {
+  LineTable places;
+  places.firstSeed = firstSeed;
+  places.halves.resize(2 * particles.size());
+  for (std::size_t p = 0; p < particles.size(); ++p) {
+    const Traced& traced = particles[p];
+    const LineEnd& end = traced.end;
+    if (traced.isNew && end.reason == Reason::NotInitialized) continue;
+    const std::int64_t before = traced.progress.crossings();
+    const std::int64_t crossings = end.crossings - before;
+    if (crossings < 0)
+      refuseMessage(std::to_string(end.crossings) + " crossings of a particle after " +
+                    std::to_string(before));
+    segment.progress.push_back(traced.progress);
+    segment.progress.back().length = end.length;
+    HalfLine& half = places.halves[2 * p];
+    half.points = end.crossings;
+    half.skipped = static_cast<std::int32_t>(before);
+    half.base = places.points - before;
+    half.isOutput = crossings > 0;
+    if (crossings == 0) continue;
+    PathEntry& entry = segment.crossings.entries.emplace_back();
+    entry.particle = traced.before.particle;
+    entry.first = places.points;
+    entry.points = crossings;
+    places.points += crossings;
+  }
+  return places;
+}
+
+/// Local. Adds the crossings of this rank's particles to their segment, without what all its points
+/// have. @pre addPoints()
+void PathTracerRun::addCrossings(const PointEvaluator& evaluator, const CrossingList& crossings,
+                                 PathSegment& segment) {
+  PathPoints& points = segment.crossings;
+  points.list = segment.list;
+  const CrossingArrays own = arraysOf(crossings.records);
+  const auto add = [&](PointField field, const vtkSmartPointer<vtkDataArray>& array) {
+    field.type = array->GetDataType();
+    field.bytes = index(field.components * array->GetDataTypeSize());
+    points.fields.push_back(std::move(field));
+    points.arrays.push_back(array);
+  };
+  const std::vector<PointField>& fields = evaluator.fields();
+  for (std::size_t f = 0; f < fields.size(); ++f)
+    if (isOutput(fields[f]))
+      add(fields[f],
+          fields[f].kind == PointField::Kind::Position ? own.x : crossings.arrays->arrays[f]);
+  for (const auto& array : {own.length, own.event, own.number})
+    add({PointField::Kind::Crossing, array->GetName(), 0, 1, 0, 0}, array);
+
+  auto crossed = points.entries.begin();
+  for (std::size_t e = 0; e < segment.entries.size(); ++e) {
+    if (crossed == points.entries.end()) break;
+    if (crossed->particle != segment.entries[e].particle) continue;
+    for (std::int64_t i = crossed->first; i < crossed->first + crossed->points; ++i) {
+      const CrossingRecord& record = crossings.records[index(i)];
+      segment.progress[e].count[record.event] = static_cast<std::int32_t>(record.number);
+    }
+    ++crossed;
+  }
+}
+
+/// What a particle has done until the beginning of a trace.
+LineProgress PathTracerRun::progressOf(const Traced& traced) const {
+  LineProgress progress;
+  progress.begun = traced.isNew ? traced.particle.injected
+                                : state_.history.particles[index(traced.before.particle)].injected;
+  progress.length = traced.progress.length;
+  std::copy_n(traced.progress.count, MostEvents, progress.count);
+  return progress;
 }
 
 /// Local. Adds the array Rotation: the angular velocity integrated from the injection by the
@@ -202,8 +283,12 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
   skippedTrees_ = field.skippedTrees;
   collectively(transport, [&] {
     if (field.later) matchSteps(all, laterAll);
+    require(!field.later || !hasEvents(), "Events",
+            "given for a mesh that changes between the times " + numberText(earlier.time) +
+                " and " + numberText(later.time),
+            "remove the events, or use an input whose cells stay the same");
     field.options.rules.record = recordsSteps();
-    field.options.recordEnds = !recordsSteps();
+    field.options.recordEnds = !recordsSteps() && !settings_.crossingsOnly;
     field.options.monitor = [this](double share) { return monitor(share); };
     segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
     const auto make = [&](const FlowDomain& flow, const PointArrayList& list,
@@ -296,6 +381,10 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
       seed.block = entry.block;
       seed.cell = entry.cell;
     }
+    if (before && hasEvents())
+      options.progressOf = [&particles, first, this](const Seed& seed) {
+        return progressOf(particles[index(seed.id - first)]);
+      };
   });
   if (field.isInterval &&
       !tuneInterval(context_, settings_.autoTune, field, seeds, options, state_.memory.choice))
@@ -308,17 +397,25 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
   const TraceResult& traced = change.traced;
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
-  LineTable table;
+  LineTable table, crossingPlaces;
   sendEnds(transport, shares, traced.ends, [&](const std::vector<LineEnd>& ends) {
     const std::vector<LineEnd> ordered = inOrder(ends, first, particles.size());
     for (std::size_t p = 0; p < particles.size(); ++p) particles[p].end = ordered[p];
     table = enter(particles, stop, first, segment);
+    if (hasEvents()) crossingPlaces = enterCrossings(particles, first, segment);
   });
   const std::unique_ptr<LineArrays> points =
       field.later ? collectChangedPoints(transport, field, *field.evaluator, *field.laterEvaluator,
                                          segment.list, shares, table, change)
                   : collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
-  collectively(transport, [&] { addPoints(*field.evaluator, *points, earlier.time, segment); });
+  CrossingList crossings;
+  if (hasEvents())
+    crossings =
+        collectCrossings(transport, *field.flow, *field.evaluator, shares, crossingPlaces, traced);
+  collectively(transport, [&] {
+    addPoints(*field.evaluator, *points, earlier.time, segment);
+    if (hasEvents()) addCrossings(*field.evaluator, crossings, segment);
+  });
   state_.memory.rates = field.lent.rates;
   count(field, traced);
   return true;
@@ -368,10 +465,13 @@ bool PathTracerRun::tracePart(const StepData& step, PathSegment& part) {
 std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segment) {
   std::vector<Traced> particles;
   particles.reserve(segment.entries.size());
-  for (const PathEntry& entry : segment.entries) {
+  for (std::size_t e = 0; e < segment.entries.size(); ++e) {
+    const PathEntry& entry = segment.entries[e];
     if (entry.reason != Reason::None) continue;
     Traced& traced = particles.emplace_back();
     traced.before = entry;
+    traced.before.event = -1;
+    if (!segment.progress.empty()) traced.progress = segment.progress[e];
     traced.isNew = false;
   }
   return particles;
@@ -444,7 +544,9 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
   std::int64_t inside = 0;
   for (const PathEntry& entry : shown.last().entries) inside += isInside(entry, shown.time);
   std::size_t bytes = history.particles.size() * sizeof(PathParticle);
-  for (const PathSegment& segment : history.segments) bytes += segment.memory();
+  for (const PathSegment& segment : history.segments)
+    bytes += segment.memory() + segment.crossings.memory() +
+             segment.progress.size() * sizeof(PathProgress);
   statistics.count("Injections", static_cast<std::int64_t>(history.injections.size()));
   statistics.count("Injected", static_cast<std::int64_t>(history.particles.size()));
   statistics.count("OutsideSeeds", history.outside(context_.transport));
@@ -458,7 +560,7 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
 }
 
 /// Collective. Writes the output of this rank, statistics and warnings.
-void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
+void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output, vtkPolyData* crossings) {
   if (settings_.kind == PathKind::Streaklines &&
       shown.history.seedsVary())  // the same on all ranks
     throw Error(
@@ -468,13 +570,18 @@ void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output) {
   std::set<std::string> dropped;
   collectively(context_.transport, [&] {
     output->ShallowCopy(makePathOutput(context_.transport, shown, settings_.kind, dropped));
-    output->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), shown.time);
+    crossings->ShallowCopy(makeCrossingOutput(context_.transport, shown));
+    for (vtkPolyData* made : {output, crossings})
+      made->GetInformation()->Set(vtkDataObject::DATA_TIME_STEP(), shown.time);
   });
+  if (hasEvents())
+    context_.statistics.count("Crossings", std::int64_t(crossings->GetNumberOfPoints()));
   addStatistics(shown, output);
   warn(shown, dropped);
 }
 
-bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output) {
+bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output,
+                            vtkPolyData* crossings) {
   PathPlan& plan = state_.plan;
   const bool resumes = state_.checkpoints.found().has_value();  // on all ranks
   if (resumes) resume();
@@ -505,8 +612,9 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
   if (resumes || task == Task::First) state_.checkpoints.begin();
   if (task == Task::First || task == Task::Advance) writeCheckpoint();
   if (isUnderWay_) return true;
-  write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime()},
-        output);
+  write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime(),
+         hasEvents()},
+        output, crossings);
   if (!settings_.keepDomain) state_.memory.forgetMeshes();
   return true;
 }

@@ -15,6 +15,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
+#include "Lines/Crossings/CrossingOutput.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineSettings.h"
 #include "Lines/LineTable.h"
@@ -87,7 +88,9 @@ class PathTracerRun {
   /// Collective. Does the task of the plan, and writes the output if it is the last one.
   /// @return false after an abort
   /// @throws Error on all ranks
-  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output);
+  /// @param crossings  receives those of events
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output,
+                             vtkPolyData* crossings);
 
   /// Whether the filter must be executed again before its output is that of the requested time.
   bool isUnderWay() const { return isUnderWay_; }
@@ -97,6 +100,7 @@ class PathTracerRun {
   struct Traced {
     PathParticle particle;  ///< If it is new.
     PathEntry before;       ///< Its state at the beginning.
+    PathProgress progress;  ///< With events: what it has done until then.
     bool isNew;
     LineEnd end;
   };
@@ -106,8 +110,9 @@ class PathTracerRun {
   [[nodiscard]] bool injectsAt(double time) const;
   /// Whether the trace records all points: Rotation is integrated along all steps.
   [[nodiscard]] bool recordsSteps() const {
-    return settings_.keepsSteps || settings_.computeVorticity;
+    return !settings_.crossingsOnly && (settings_.keepsSteps || settings_.computeVorticity);
   }
+  [[nodiscard]] bool hasEvents() const { return settings_.rules.events.count > 0; }
   void inject(vtkDataObject* source, double time, std::vector<Traced>& particles);
   [[nodiscard]] bool add(PathPlan::Task task, const StepData& step, vtkDataObject* source);
   [[nodiscard]] bool tracePart(const StepData& step, PathSegment& part);
@@ -123,9 +128,14 @@ class PathTracerRun {
   void count(const Field& field, const TraceResult& traced);
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
+  static LineTable enterCrossings(const std::vector<Traced>& particles, std::int64_t firstSeed,
+                                  PathSegment& segment);
+  static void addCrossings(const PointEvaluator& evaluator, const CrossingList& crossings,
+                           PathSegment& segment);
+  [[nodiscard]] LineProgress progressOf(const Traced& traced) const;
   void addRotation(PathSegment& segment, double begin) const;
   void writeCheckpoint();
-  void write(const ShownPaths& shown, vtkPolyData* output);
+  void write(const ShownPaths& shown, vtkPolyData* output, vtkPolyData* crossings);
   void addStatistics(const ShownPaths& shown, vtkPolyData* output);
   void warn(const ShownPaths& shown, const std::set<std::string>& dropped);
 

@@ -84,7 +84,7 @@ std::uint64_t checksumOf(Span<const std::byte> bytes) {
 
 /// At the beginning of an index; the digit is that of the format.
 std::string Checkpoint::title() const {
-  return "Tributary checkpoint of " + name_ + " 4";
+  return "Tributary checkpoint of " + name_ + " 5";
 }
 
 /// Local. Removes the parts of all other checkpoints, also of those that were not completed.

@@ -15,7 +15,7 @@ enum class EventKind : std::uint8_t {
   Sphere,     ///< The signed distance from a sphere, negative inside.
   Box,        ///< Negative inside of a box, positive outside.
   Length,     ///< The length of the line, minus a length.
-  Time        ///< |integration time|, minus a time.
+  Time        ///< |time since the seed|, minus a time.
 };
 
 /// The crossings that count, by the sign of the function along the line, from the seed on.

@@ -496,6 +496,11 @@ MeshChangeTrace traceThroughChange(Transport& transport, const Domain& earlier, 
     requireValid(options, seeds);
     if (!options.rules.interval)
       throw Error("the mesh changes in an unsteady field only; set StepRules::interval");
+    if (options.rules.events.count > 0)
+      throw Error(
+          "StepRules::events are given and the mesh changes; give no events, or use meshes with "
+          "the "
+          "same cells");
     if (options.rules.onSurface)
       throw Error(
           "StepRules::onSurface is set and the mesh changes; particles stay on surfaces that do "

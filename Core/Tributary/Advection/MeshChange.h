@@ -35,9 +35,9 @@ struct MeshChangeTrace {
 /// the particle ends with Reason::OutOfDomain (a seed with Reason::NotInitialized). Cells are found
 /// in each mesh as trace() finds them. The unit of steps in cell lengths is the smaller one of the
 /// lengths of the two cells. Particles and results are those of trace(), and do not depend on ranks
-/// or blocks either. There is no lending, and hand-overs are counted between ranks. In a timeline,
-/// a call is that of a rank, whose number it has. Takes about 6 times as long as trace() of a mesh
-/// of tetrahedra that stays, and up to 20 times as long as of an image.
+/// or blocks either. There are no events and no lending, and hand-overs are counted between ranks.
+/// In a timeline, a call is that of a rank, whose number it has. Takes about 6 times as long as
+/// trace() of a mesh of tetrahedra that stays, and up to 20 times as long as of an image.
 ///
 /// Throws Error on all ranks if an option or a seed is not valid on one.
 /// @param earlier  the mesh at the beginning of the interval, with velocities at two times, of

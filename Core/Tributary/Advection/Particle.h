@@ -52,6 +52,7 @@ struct EventProgress {
   double high, highValue;  ///< The other one, where the function has the other sign.
   double bestStep;         ///< Of the earliest crossing found so far.
 
+  double begun;                    ///< In an unsteady field the time at which the line began.
   std::int64_t endBlock;           ///< The block of `endCell`, if the particle is in another one.
   std::int32_t endCell;            ///< The cell of `end`; for FieldBlock::enter() in another block.
   std::int32_t count[MostEvents];  ///< Crossings of each event so far.
@@ -86,7 +87,7 @@ struct alignas(32) Particle {
   double cellLength;  ///< Diagonal of the bounding box of that cell.
   double speed;       ///< Magnitude of the velocity at x.
   double time;        ///< Integration time at x; decreases if h is negative.
-  double length;      ///< Arc length traveled so far.
+  double length;      ///< Arc length traveled so far; in an unsteady field only with events.
 
   std::int64_t line;       ///< 2 * seed + (1 if backward).
   std::int64_t block;      ///< The block of the next evaluation.

@@ -61,7 +61,9 @@ struct StepRules {
   /// on cells of dimension 3, and on cells that ForeignCells evaluates.
   bool onSurface = false;
 
-  EventList events;  ///< Not with an interval.
+  /// In an unsteady field, a time event is that of the age of a particle, and a length event that
+  /// of the straight lines between its points: see TraceOptions::progressOf.
+  EventList events;
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.
 };

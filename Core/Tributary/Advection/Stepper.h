@@ -28,7 +28,8 @@
 // returns to the end of its step, and goes on as if there were no events.
 //
 // In an unsteady field (StepRules::interval) the same schemes integrate in time: slopes are
-// velocities, `h` is a time, and each stage is evaluated at its own time.
+// velocities, `h` is a time, and each stage is evaluated at its own time. With events, the length
+// of a line is the sum of the distances of its points.
 
 #include <cstring>
 #include <limits>
@@ -122,16 +123,10 @@ TRIBUTARY_INLINE auto stageTime(const P& p) {
   return p.time + p.h * Node;
 }
 
-/// The end of the step in an unsteady field. The last one in an interval ends exactly where
-/// particles stop.
+/// The end of the step in an unsteady field.
 template <class P>
 TRIBUTARY_INLINE auto endTime(const StepRules& rules, const P& p) {
-  const TimeInterval& interval = *rules.interval;
-  const double begin = magnitude(interval.begin), end = magnitude(interval.end);
-  const double rounding = 4 * std::numeric_limits<double>::epsilon() * (begin > end ? begin : end);
-  const auto time = p.time + p.h;
-  return select(magnitude(time - interval.stop) <= rounding,
-                all<decltype(p.time + p.h)>(interval.stop), time);
+  return detail::timeAfter(rules, p.time, p.h);
 }
 
 /// How far in an interval a time is, from 0 to 1.
@@ -334,6 +329,7 @@ inline void moveOn(const StepRules& rules, Particle& p) {
     p.length += magnitude(p.h);
   } else {
     p.time = endTime(rules, p);
+    if (rules.events.count > 0) p.length += detail::distance(p.x, p.target);
   }
   ++p.steps;
   std::memcpy(p.x, p.target, sizeof p.x);
@@ -429,7 +425,7 @@ inline void endPart(const StepRules& rules, Particle& p) {
     const Event& event = rules.events.event[e.candidate % MostEvents];
     const double next =
         detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
-                       detail::eventRounding(event, end));
+                       detail::eventRounding(p, event, end));
     if (next != p.h) return takePart<I>(p, next);
     detail::keepEarliest(e, p.h);
     const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
@@ -446,7 +442,7 @@ inline void endPart(const StepRules& rules, Particle& p) {
 
 /// Records the crossing at p.target, and ends the line there if the event does.
 /// @return whether the line continues
-template <Integrator I>
+template <Integrator I, Flow F>
 [[nodiscard]] inline bool recordCrossing(const StepRules& rules, Particle& p, std::int32_t cell,
                                          TrajectoryLog& log) {
   EventProgress& e = p.events;
@@ -454,12 +450,12 @@ template <Integrator I>
   CrossingPoint crossing;
   std::memcpy(crossing.point.x, p.target, sizeof crossing.point.x);
   detail::imageOfCrossing(rules, p, crossing.image);
-  crossing.point.time = p.time + p.h / p.speed;
+  crossing.point.time = detail::timeOfPart(rules, p, p.h);
   crossing.point.line = p.line;
   crossing.point.index = 0;
   for (const std::int32_t count : e.count) crossing.point.index += count;
   crossing.point.cell = cell;
-  crossing.length = p.length + magnitude(p.h);
+  crossing.length = detail::lengthOfPart(rules, p, p.target, p.h);
   crossing.event = number;
   crossing.number = ++e.count[number];
   log.appendCrossing(crossing);
@@ -467,7 +463,7 @@ template <Integrator I>
     leaveCandidate<I>(rules, p);
     return true;
   }
-  moveOn<Flow::Steady>(rules, p);
+  moveOn<F>(rules, p);
   recordPoint(rules, p, cell, log);
   e.phase = EventPhase::None;
   return finish(p, Reason::Event), false;
@@ -490,7 +486,7 @@ inline void goToEnd(Particle& p) {
 /// Goes on from the end of the step. @pre isReturning(p)
 /// @return whether the particle needs an evaluation here; otherwise the line has ended, or goes on
 ///         in another block
-template <Integrator I>
+template <Integrator I, Flow F>
 [[nodiscard]] inline bool returnToStep(const StepRules& rules, Particle& p, TrajectoryLog& log) {
   EventProgress& e = p.events;
   goToEnd(p);
@@ -508,12 +504,11 @@ template <Integrator I>
     e.failed = static_cast<std::uint16_t>(e.failed ^ member);
     e.candidate = static_cast<std::int8_t>(candidate);
     const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
-    if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;
+    if (counts && !recordCrossing<I, F>(rules, p, e.endCell, log)) return false;
   }
   e.phase = EventPhase::None;
-  moveOn<Flow::Steady>(rules, p);
-  return beginStep<I, Flow::Steady, Stages<I>>(rules, p, e.slope, e.speed, e.cellLength, e.endCell,
-                                               log);
+  moveOn<F>(rules, p);
+  return beginStep<I, F, Stages<I>>(rules, p, e.slope, e.speed, e.cellLength, e.endCell, log);
 }
 
 /// A part of a step leads out of the domain, although the whole step does not. The crossing that it
@@ -540,8 +535,7 @@ template <Integrator I, Flow F, int Stage>
       p.stage = Stage + 1;
       for (int a = 0; a < 3; ++a) p.target[a] = stagePoint<I, Stage + 1>(p, a);
     } else {
-      if constexpr (F == Flow::Steady)
-        if (p.isAtEvent()) return endPart<I>(rules, p), true;
+      if (p.isAtEvent()) return endPart<I>(rules, p), true;
       if constexpr (I == Integrator::RungeKutta45) {
         const auto verdict = judgeStep<F, bool>(rules, p, stepError<double>(p),
                                                 p.lastTry || rules.maximumError <= 0);
@@ -567,13 +561,11 @@ template <Integrator I, Flow F, int Stage>
       return finish(p, Reason::UnexpectedValue), false;
     const double slope[3] = {velocity[0] * scale, velocity[1] * scale, velocity[2] * scale};
     if constexpr (Stage == S) {
-      if constexpr (F == Flow::Steady) {
-        if (p.isAtEvent()) return recordCrossing<I>(rules, p, cell, log);
-        if ((p.speed + speed) / 2 <= rules.terminalSpeed)
-          return finish(p, Reason::Stagnation), false;
-        if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
-          return true;
-      }
+      if (p.isAtEvent()) return recordCrossing<I, F>(rules, p, cell, log);
+      if (F == Flow::Steady && (p.speed + speed) / 2 <= rules.terminalSpeed)
+        return finish(p, Reason::Stagnation), false;
+      if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
+        return true;
       moveOn<F>(rules, p);
     }
     return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);

@@ -80,8 +80,9 @@ bool isUnchanged(const Particle& before, const Particle& p) {
 }
 
 /// The particle of a seed, which seeks its cell.
-Particle particleAt(const Seed& seed) {
+Particle particleAt(const StepRules& rules, const Seed& seed) {
   Particle p{};
+  if (rules.interval && rules.events.count > 0) p.events.begun = seed.time;
   std::memcpy(p.x, seed.x, sizeof seed.x);
   std::memcpy(p.target, seed.x, sizeof seed.x);
   p.time = seed.time;
@@ -97,6 +98,21 @@ struct PlantedSeed {
   Seed seed;
   BlockId block;
 };
+
+/// The same, of a line that has begun before.
+struct PlantedLine {
+  PlantedSeed planted;
+  LineProgress progress;
+};
+static_assert(sizeof(PlantedLine) == sizeof(PlantedSeed) + 16 + 4 * MostEvents,
+              "no padding travels");
+
+/// Gives a particle what its line has done before.
+void setProgress(const LineProgress& progress, Particle& p) {
+  p.length = progress.length;
+  p.events.begun = progress.begun;
+  std::copy_n(progress.count, MostEvents, p.events.count);
+}
 
 /// The callback of the exchange.
 ///
@@ -120,9 +136,12 @@ class Tracer {
     result_.logs.reserve(domain.blocks.size());  // finish() does not allocate
   }
 
-  /// Addresses each seed to the rank of the first block that may hold it.
-  void plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox);
+  /// Addresses each seed to the rank of the first block that may hold it: add(rank, seed).
+  template <class Add>
+  void plant(Span<const Seed> seeds, Add&& add);
   void receiveSeeds(const Records<PlantedSeed>& seeds);
+  /// The same for lines that continue others: these become particles at once.
+  void receiveLines(const Records<PlantedLine>& lines);
   /// The blocks of the exchange.
   const Assignment& addresses() const {
     return desk_ ? desk_->desks().assignment() : domain_.assignment;
@@ -160,7 +179,9 @@ class Tracer {
   Portion portionOf(const Place& here) const;
   void work(Place& here);
   void plantHere(Place& here, std::size_t limit);
-  [[nodiscard]] bool continueHere(Place& here, const Seed& seed);
+  Place& placeOf(const PlantedSeed& planted);
+  void begin(Place& here, const Seed& seed, Particle p);
+  [[nodiscard]] bool continueHere(Place& here, const Seed& seed, Particle p);
   void receive(Place& here, Mailbox& mailbox);
   void search(Place& here);
   void conclude(Place& here, MigratingParticle& found);
@@ -179,6 +200,7 @@ class Tracer {
     LineEnd& end = result_.ends.emplace_back();
     end = {p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time};
     for (const std::int32_t count : p.events.count) end.crossings += count;
+    end.length = p.length;
     if (reason == Reason::Event) end.event = p.events.candidate % MostEvents;
   }
   /// The particle has ended in a cell of a block.
@@ -195,30 +217,54 @@ class Tracer {
   std::int64_t planted_ = 0;
 };
 
-void Tracer::plant(Span<const Seed> seeds, RecordOutbox<PlantedSeed>& outbox) {
+template <class Add>
+void Tracer::plant(Span<const Seed> seeds, Add&& add) {
   for (const Seed& seed : seeds) {
     if (planted_++ % SeedsPerPiece == 0) throwIfInterrupted(transport_);
     double image[3] = {seed.x[0], seed.x[1], seed.x[2]};
     wrapIntoPeriod(options_.rules, image);
     const BlockId block = continues(seed) ? seed.block : domain_.boxes.next(image, -1);
     if (block >= 0) {
-      outbox.add(domain_.assignment.rankOf(block), {seed, block});
+      add(domain_.assignment.rankOf(block), PlantedSeed{seed, block});
       continue;
     }
-    Particle p = particleAt(seed);
+    Particle p = particleAt(options_.rules, seed);
+    if (options_.progressOf) setProgress(options_.progressOf(seed), p);
     if (options_.forward) end(p, 0, Reason::NotInitialized);
     ++p.line;
     if (options_.backward) end(p, 0, Reason::NotInitialized);
   }
 }
 
-void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
-  for (const PlantedSeed& planted : seeds) {
-    if (!places_.isOwn(planted.block)) refuseMessage("a seed for another rank's block");
-    if (!isSeedId(planted.seed.id))
-      refuseMessage("a seed with id " + std::to_string(planted.seed.id));
-    places_.ownAt(planted.block).seeds.push_back(planted.seed);
+/// Throws Error if a seed is malformed.
+Place& Tracer::placeOf(const PlantedSeed& planted) {
+  if (!places_.isOwn(planted.block)) refuseMessage("a seed for another rank's block");
+  if (!isSeedId(planted.seed.id))
+    refuseMessage("a seed with id " + std::to_string(planted.seed.id));
+  return places_.ownAt(planted.block);
+}
+
+void Tracer::receiveLines(const Records<PlantedLine>& lines) {
+  const Box& bounds = domain_.boxes.bounds();
+  std::vector<std::pair<std::uint64_t, const PlantedLine*>> order;
+  for (const PlantedLine& line : lines)
+    order.emplace_back(mortonCode(bounds.lo.data(), bounds.hi.data(), line.planted.seed.x), &line);
+  // As in receiveSeeds().
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& entry : order) {
+    const auto& [planted, progress] = *entry.second;
+    Place& here = placeOf(planted);
+    requireCounts(progress.count, options_.rules.events.count);
+    Particle p = particleAt(options_.rules, planted.seed);
+    setProgress(progress, p);
+    begin(here, planted.seed, p);
   }
+  for (const auto& place : places_.own()) places_.update(*place);
+}
+
+void Tracer::receiveSeeds(const Records<PlantedSeed>& seeds) {
+  for (const PlantedSeed& planted : seeds) placeOf(planted).seeds.push_back(planted.seed);
   for (const auto& place : places_.own()) {
     Place& here = *place;
     // Seeds near each other visit the same cells, which then are in the cache.
@@ -485,15 +531,24 @@ bool Tracer::step(BlockId address, Mailbox& mailbox) {
 
 /// Makes an active particle of a seed whose cell is known.
 /// @return false if a search must find its cell
-bool Tracer::continueHere(Place& here, const Seed& seed) {
+bool Tracer::continueHere(Place& here, const Seed& seed, Particle p) {
   if (seed.block != here.block().id() || seed.cell < 0 ||
       seed.cell > std::numeric_limits<std::int32_t>::max())
     return false;
-  Particle p = particleAt(seed);
   p.line += options_.backward;
   p.status = Status::Active;
   p.cell = static_cast<std::int32_t>(seed.cell);
   return here.add(p);
+}
+
+/// The particle of a seed goes on from its cell, or seeks it.
+void Tracer::begin(Place& here, const Seed& seed, Particle p) {
+  if (continues(seed)) {
+    if (!continueHere(here, seed, p)) beginSearch(here, p);
+    return;
+  }
+  p.block = here.block().id();
+  here.seeking.push_back({p, {}});
 }
 
 /// Makes particles of waiting seeds, up to `limit` particles in the block.
@@ -501,13 +556,7 @@ void Tracer::plantHere(Place& here, std::size_t limit) {
   here.seeking.reserve(std::min(limit, here.seeking.size() + here.seeds.size()));
   while (!here.seeds.empty() && here.particles() < limit) {
     const Seed& seed = here.seeds.back();
-    if (continues(seed)) {
-      if (!continueHere(here, seed)) beginSearch(here, particleAt(seed));
-      here.seeds.pop_back();
-      continue;
-    }
-    here.seeking.push_back({particleAt(seed), {}});
-    here.seeking.back().particle.block = here.block().id();
+    begin(here, seed, particleAt(options_.rules, seed));
     here.seeds.pop_back();
   }
 }
@@ -560,9 +609,6 @@ void check(const TimeInterval& interval) {
 void check(const StepRules& rules) {
   if (rules.interval) check(*rules.interval);
   requireValid(rules.events);
-  if (rules.interval && rules.events.count > 0)
-    throw Error(
-        "events in an unsteady field; leave StepRules::events or StepRules::interval empty");
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");
@@ -601,10 +647,27 @@ void check(const StepRules& rules) {
                   "StepRules::periodicOrigin to a finite one");
 }
 
+/// Throws Error if no line can have done this.
+void check(const LineProgress& progress, const StepRules& rules, std::int64_t seed) {
+  bool isValid =
+      std::isfinite(progress.begun) && std::isfinite(progress.length) && progress.length >= 0;
+  for (int e = 0; e < MostEvents; ++e)
+    isValid =
+        isValid && progress.count[e] >= 0 && (e < rules.events.count || progress.count[e] == 0);
+  if (!isValid)
+    throw Error("seed " + std::to_string(seed) + " continues a line of length " +
+                numberText(progress.length) + " from the time " + numberText(progress.begun) +
+                "; let TraceOptions::progressOf return what a trace with the same events has done");
+}
+
 }  // namespace
 
 void requireValid(const TraceOptions& options, Span<const Seed> seeds) {
   check(options.rules);
+  if (options.progressOf && !(options.rules.interval && options.rules.events.count > 0))
+    throw Error(
+        "lines continue others without events or in a steady field; leave TraceOptions::progressOf "
+        "empty");
   if (!options.forward && !options.backward)
     throw Error("no direction to trace in; set TraceOptions::forward or backward");
   for (const Seed& seed : seeds) {
@@ -616,6 +679,7 @@ void requireValid(const TraceOptions& options, Span<const Seed> seeds) {
       throw Error("seed " + std::to_string(seed.id) + " begins at " + numberText(seed.time) +
                   ", outside of the interval [" + numberText(interval->begin) + ", " +
                   numberText(interval->end) + "]; set Seed::time to a time in it");
+    if (options.progressOf) check(options.progressOf(seed), options.rules, seed.id);
   }
 }
 
@@ -651,12 +715,29 @@ TraceResult trace(Transport& transport, const Domain& domain, Span<const Seed> s
   });
 
   std::vector<std::vector<BlockId>> links;
-  sendRecords<PlantedSeed, allToAll>(
-      transport, [&](RecordOutbox<PlantedSeed>& outbox) { tracer->plant(seeds, outbox); },
-      [&](Records<PlantedSeed>& planted) {
-        tracer->receiveSeeds(planted);
-        links = tracer->links();
-      });
+  if (options.progressOf)
+    sendRecords<PlantedLine, allToAll>(
+        transport,
+        [&](RecordOutbox<PlantedLine>& outbox) {
+          tracer->plant(seeds, [&](int rank, const PlantedSeed& planted) {
+            outbox.add(rank, {planted, options.progressOf(planted.seed)});
+          });
+        },
+        [&](Records<PlantedLine>& planted) {
+          tracer->receiveLines(planted);
+          links = tracer->links();
+        });
+  else
+    sendRecords<PlantedSeed, allToAll>(
+        transport,
+        [&](RecordOutbox<PlantedSeed>& outbox) {
+          tracer->plant(seeds,
+                        [&](int rank, const PlantedSeed& planted) { outbox.add(rank, planted); });
+        },
+        [&](Records<PlantedSeed>& planted) {
+          tracer->receiveSeeds(planted);
+          links = tracer->links();
+        });
   Timeline* const timeline = options.exchange.timeline;
   const std::size_t entries = timeline ? timeline->entries().size() : 0;
   Exchange exchange(

@@ -32,6 +32,13 @@ struct Seed {
   std::int64_t cell = -1;
 };
 
+/// What a line has done, of which another trace continues the end: see TraceOptions::progressOf.
+struct LineProgress {
+  double begun = 0;                      ///< The time at which it began, from which its age counts.
+  double length = 0;                     ///< Up to the end: LineEnd::length.
+  std::int32_t count[MostEvents] = {0};  ///< Crossings of each event up to there.
+};
+
 /// Data of the caller that travel with copies of blocks: those that it needs to use points that
 /// other ranks record there. All members are local.
 class BlockCargo {
@@ -79,6 +86,10 @@ struct TraceOptions {
   /// In an unsteady field, without StepRules::record: whether to record the last position of each
   /// line that ends with Reason::OutOfTime.
   bool recordEnds = false;
+  /// In an unsteady field with events: what the line of a seed of this rank, which has ended in
+  /// another trace, has done there. Numbers, lengths and ages then go on from there. On all ranks
+  /// or on none; if it is empty, all lines begin at their seeds.
+  std::function<LineProgress(const Seed&)> progressOf;
   ParallelFor parallelFor = serialFor;  ///< Runs over the particles of a block.
   /// Called between batches with an estimate of progress in [0, 1]: the number of lines that ended
   /// on this rank over the number that began here. Returns false to abort on all ranks. May be

@@ -43,6 +43,7 @@ struct LineEnd {
   std::int64_t cell = -1;
   std::int32_t crossings = 0;  ///< Of events, recorded on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
+  double length = 0;  ///< Up to `x`; in an unsteady field only with events. See LineProgress.
 };
 
 /// Append-only store of the points and crossings that one thread records in one block. It grows by

@@ -29,23 +29,6 @@
 namespace tributary {
 namespace {
 
-/// What the point arrays of lines do not have, as it travels, without padding.
-struct CrossingRecord {
-  std::int64_t line;
-  std::int32_t index;
-  std::int32_t event;
-  std::int64_t number;
-  double length;
-  double x[3];
-};
-static_assert(sizeof(CrossingRecord) == 56, "no padding travels");
-
-/// The crossings of a rank's lines, in the order of the output.
-struct CrossingTable {
-  LineTable places;  ///< Of the crossings, as if they were the points of lines.
-  std::vector<CrossingRecord> records;
-};
-
 /// Local. Calls visit() with the crossings that each log of a trace has.
 template <class Visit>
 void forEachLog(const TraceResult& traced, Visit&& visit) {
@@ -76,24 +59,24 @@ TraceResult crossingsAsPoints(const TraceResult& traced) {
 }
 
 /// Local. Gives a place to each crossing.
-CrossingTable layOut(const LineTable& table) {
-  CrossingTable crossings;
-  crossings.places.firstSeed = table.firstSeed;
-  crossings.places.halves.reserve(table.halves.size());
+LineTable layOut(const LineTable& table) {
+  LineTable crossings;
+  crossings.firstSeed = table.firstSeed;
+  crossings.halves.reserve(table.halves.size());
   for (const HalfLine& half : table.halves) {
-    HalfLine& places = crossings.places.halves.emplace_back();
-    places.base = crossings.places.points;
+    HalfLine& places = crossings.halves.emplace_back();
+    places.base = crossings.points;
     places.points = half.crossings;
     places.isOutput = half.crossings > 0;
-    crossings.places.points += half.crossings;
+    crossings.points += half.crossings;
   }
-  crossings.records.resize(index(crossings.places.points), {-1, 0, 0, 0, 0, {0, 0, 0}});
   return crossings;
 }
 
 /// Collective. Sends what the point arrays do not have.
+/// @param records  In and out: as many as there are places
 void sendCrossings(Transport& transport, const Shares& shares, const TraceResult& traced,
-                   CrossingTable& crossings) {
+                   const LineTable& places, std::vector<CrossingRecord>& records) {
   sendRecords<CrossingRecord, allToAll>(
       transport,
       [&](RecordOutbox<CrossingRecord>& outbox) {
@@ -112,16 +95,20 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
       },
       [&](Records<CrossingRecord>& arrived) {
         for (const CrossingRecord& record : arrived) {
-          const HalfLine* const half = crossings.places.find(record.line);
-          if (!half || record.index < 0 || record.index >= half->points)
+          const HalfLine* const half = places.find(record.line);
+          if (!half || record.index < half->skipped || record.index >= half->points)
             refuseMessage("a crossing of another rank's line");
-          CrossingRecord& place = crossings.records[index(half->base + record.index)];
+          if (record.event < 0 || record.event >= MostEvents || record.number < 1 ||
+              record.number > half->points)
+            refuseMessage("crossing " + std::to_string(record.number) + " of event " +
+                          std::to_string(record.event));
+          CrossingRecord& place = records[index(half->base + record.index)];
           if (place.line >= 0) refuseMessage("a crossing that has arrived before");
           place = record;
         }
-        if (arrived.size() != crossings.records.size())
-          refuseMessage("expected " + std::to_string(crossings.records.size()) +
-                        " crossings, received " + std::to_string(arrived.size()));
+        if (arrived.size() != records.size())
+          refuseMessage("expected " + std::to_string(records.size()) + " crossings, received " +
+                        std::to_string(arrived.size()));
       });
 }
 
@@ -129,66 +116,85 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
 vtkSmartPointer<vtkPolyData> makeCrossings(const PointEvaluator& evaluator,
                                            const LineArrays& evaluated,
                                            const PointArrayList& arrays, const SeedList& seeds,
-                                           const CrossingTable& crossings) {
-  const auto count = static_cast<vtkIdType>(crossings.records.size());
+                                           const LineTable& table,
+                                           const std::vector<CrossingRecord>& records) {
+  const auto count = static_cast<vtkIdType>(records.size());
   auto output = vtkSmartPointer<vtkPolyData>::New();
-  auto x = freshArray<vtkDoubleArray>("Points", 3, count);
-  auto length = freshArray<vtkDoubleArray>("ArcLength", 1, count);
-  auto event = freshArray<vtkIntArray>("EventId", 1, count);
-  auto number = freshArray<vtkIntArray>("CrossingNumber", 1, count);
+  const CrossingArrays own = arraysOf(records);
   auto offsets = freshArray<vtkIdTypeArray>("", 1, count + 1);
   auto connectivity = freshArray<vtkIdTypeArray>("", 1, count);
   std::vector<std::int64_t> seedOf;
-  seedOf.reserve(crossings.records.size());
+  seedOf.reserve(records.size());
   for (vtkIdType i = 0; i < count; ++i) {
-    const CrossingRecord& record = crossings.records[static_cast<std::size_t>(i)];
-    x->SetTypedTuple(i, record.x);
-    length->SetValue(i, record.length);
-    event->SetValue(i, record.event);
-    number->SetValue(i, static_cast<int>(record.number));
     offsets->SetValue(i, i);
     connectivity->SetValue(i, i);
-    seedOf.push_back(record.line >> 1);
+    seedOf.push_back(records[static_cast<std::size_t>(i)].line >> 1);
   }
   offsets->SetValue(count, count);
   vtkNew<vtkPoints> points;
-  points->SetData(x);
+  points->SetData(own.x);
   output->SetPoints(points);
   vtkNew<vtkCellArray> vertices;
   vertices->SetData(offsets, connectivity);
   output->SetVerts(vertices);
   addPointArrays(output->GetPointData(), evaluator.fields(), evaluated, arrays);
-  output->GetPointData()->AddArray(length);
-  output->GetPointData()->AddArray(event);
-  output->GetPointData()->AddArray(number);
-  output->GetPointData()->AddArray(makeSeedIds(seeds, crossings.places.firstSeed, seedOf));
+  for (vtkDataArray* array : {own.length.Get(), own.event.Get(), own.number.Get()})
+    output->GetPointData()->AddArray(array);
+  output->GetPointData()->AddArray(makeSeedIds(seeds, table.firstSeed, seedOf));
   return output;
 }
 
 }  // namespace
 
+CrossingArrays arraysOf(const std::vector<CrossingRecord>& records) {
+  const auto count = static_cast<vtkIdType>(records.size());
+  auto x = freshArray<vtkDoubleArray>("Points", 3, count);
+  auto length = freshArray<vtkDoubleArray>("ArcLength", 1, count);
+  auto event = freshArray<vtkIntArray>("EventId", 1, count);
+  auto number = freshArray<vtkIntArray>("CrossingNumber", 1, count);
+  for (vtkIdType i = 0; i < count; ++i) {
+    const CrossingRecord& record = records[static_cast<std::size_t>(i)];
+    x->SetTypedTuple(i, record.x);
+    length->SetValue(i, record.length);
+    event->SetValue(i, record.event);
+    number->SetValue(i, static_cast<int>(record.number));
+  }
+  return {x, length, event, number};
+}
+
+CrossingList collectCrossings(Transport& transport, const FlowDomain& flow,
+                              const PointEvaluator& evaluator, const Shares& shares,
+                              const LineTable& places, const TraceResult& traced) {
+  CrossingList crossings;
+  TraceResult points;
+  collectively(transport, [&] {
+    crossings.records.resize(index(places.points), {-1, 0, 0, 0, 0, {0, 0, 0}});
+    points = crossingsAsPoints(traced);
+  });
+  crossings.arrays = collectPoints(transport, flow, evaluator, shares, places, points);
+  sendCrossings(transport, shares, traced, places, crossings.records);
+  return crossings;
+}
+
 vtkSmartPointer<vtkPolyData> noCrossings(const Transport& transport,
                                          const PointEvaluator& evaluator,
                                          const PointArrayList& arrays, const SeedList& seeds) {
-  return makeCrossings(evaluator, LineArrays(transport, evaluator.fields(), 0), arrays, seeds, {});
+  return makeCrossings(evaluator, LineArrays(transport, evaluator.fields(), 0), arrays, seeds, {},
+                       {});
 }
 
 vtkSmartPointer<vtkPolyData> assembleCrossings(Transport& transport, const FlowDomain& flow,
                                                const PointEvaluator& evaluator,
                                                const PointArrayList& arrays, const SeedList& seeds,
                                                const LineTable& table, const TraceResult& traced) {
-  CrossingTable crossings;
-  TraceResult points;
-  collectively(transport, [&] {
-    crossings = layOut(table);
-    points = crossingsAsPoints(traced);
-  });
-  const std::unique_ptr<LineArrays> evaluated =
-      collectPoints(transport, flow, evaluator, seeds.shares, crossings.places, points);
-  sendCrossings(transport, seeds.shares, traced, crossings);
+  LineTable places;
+  collectively(transport, [&] { places = layOut(table); });
+  const CrossingList crossings =
+      collectCrossings(transport, flow, evaluator, seeds.shares, places, traced);
   vtkSmartPointer<vtkPolyData> output;
-  collectively(transport,
-               [&] { output = makeCrossings(evaluator, *evaluated, arrays, seeds, crossings); });
+  collectively(transport, [&] {
+    output = makeCrossings(evaluator, *crossings.arrays, arrays, seeds, places, crossings.records);
+  });
   return output;
 }
 

@@ -8,7 +8,7 @@
 
 namespace tributary {
 
-/// Local. The events that texts describe: see vtkAsyncStreamTracer::AddEvent().
+/// Local. The events that texts describe: see vtkAsyncLineAlgorithm::AddEvent().
 /// @throws Error if a text does not describe an event, or if there are too many
 [[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts);
 

@@ -125,6 +125,10 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
         EXPECT_EQ(got.best.block, 9);
       }
     }
+  // So does the time at which the line began, without a crossing.
+  MigratingParticle late = sample(1, Status::Active);
+  late.particle.events.begun = 7.25;
+  EXPECT_EQ(sendAndRead(late, Stages, 2).particle.events.begun, 7.25);
   // At the end of a step that is at no event yet, the first slope travels, too.
   MigratingParticle ending = sample(Stages, Status::Active);
   EXPECT_EQ(std::memcmp(ending.particle.k[0], sendAndRead(ending, Stages, 2).particle.k[0], 24), 0);

@@ -45,6 +45,20 @@ std::int64_t idOf(std::size_t injection, std::int64_t seed) {
   return id;
 }
 
+/// Makes the arrays of the fields, for the entries that are there.
+void addArrays(const PathHistory& history, int step, std::int64_t points, PathPoints& segment) {
+  for (const PointField& field : segment.fields)
+    segment.arrays.push_back(
+        freshArrayOf(field.type, field.name.c_str(), field.components, points));
+  for (const PathEntry& entry : segment.entries)
+    for (std::int64_t i = 0; i < entry.points; ++i)
+      for (const auto& array : segment.arrays)
+        for (int c = 0; c < array->GetNumberOfComponents(); ++c)
+          array->SetComponent(
+              entry.first + i, c,
+              1000 * number(history.particles[index(entry.particle)].id, step, 3 * i + c));
+}
+
 /// The state of a rank. Every seventh seed lay in no cell, every fifth particle ends in its second
 /// step, and no particle has points in step 2.
 SavedPaths stateOf(int rank, int ranks) {
@@ -73,7 +87,10 @@ SavedPaths stateOf(int rank, int ranks) {
     segment.list.arrays[0].componentNames = {"first", "second"};
     segment.list.arrays[0].isVectors = step == 1;
     segment.list.dropped = {"dropped"};
-    std::int64_t points = 0;
+    segment.crossings.fields = {{Kind::Position, "Points", VTK_DOUBLE, 3, 24, 0},
+                                {Kind::Time, "SimulationTime", VTK_DOUBLE, 1, 8, 0},
+                                {Kind::Crossing, "EventId", VTK_INT, 1, 4, 0}};
+    std::int64_t points = 0, crossings = 0;
     for (std::size_t p = 0; p < history.particles.size(); ++p) {
       const PathParticle& particle = history.particles[p];
       const std::int64_t age = step - Injections[index(particle.injection)].step;
@@ -84,19 +101,25 @@ SavedPaths stateOf(int rank, int ranks) {
       entry.points = (particle.id + step) % 3;
       entry.time = number(particle.id, step, -1);
       entry.reason = age == 1 && particle.id % 5 == 0 ? Reason::OutOfDomain : Reason::None;
+      if (age == 1 && particle.id % 10 == 0) {
+        entry.reason = Reason::Event;
+        entry.event = 1;
+      }
       points += entry.points;
       segment.entries.push_back(entry);
+      PathProgress& progress = segment.progress.emplace_back();
+      progress.length = number(particle.id, step, -2);
+      progress.count[1] = static_cast<std::int32_t>(particle.id + step);
+      if ((particle.id + step) % 2 == 0) continue;
+      PathEntry crossing;
+      crossing.particle = static_cast<std::int64_t>(p);
+      crossing.first = crossings;
+      crossing.points = 1 + particle.id % 2;
+      crossings += crossing.points;
+      segment.crossings.entries.push_back(crossing);
     }
-    for (const PointField& field : segment.fields)
-      segment.arrays.push_back(
-          freshArrayOf(field.type, field.name.c_str(), field.components, points));
-    for (const PathEntry& entry : segment.entries)
-      for (std::int64_t i = 0; i < entry.points; ++i)
-        for (const auto& array : segment.arrays)
-          for (int c = 0; c < array->GetNumberOfComponents(); ++c)
-            array->SetComponent(
-                entry.first + i, c,
-                1000 * number(history.particles[index(entry.particle)].id, step, 3 * i + c));
+    addArrays(history, step, points, segment);
+    addArrays(history, step + Steps, crossings, segment.crossings);
   }
   paths.seeds = PathSeeds{{}, StaticSeeds};
   const Shares shares{StaticSeeds, ranks};
@@ -119,7 +142,7 @@ std::string describe(const SavedPaths& paths) {
       add(value);
     add(p.injected);
   }
-  for (const PathSegment& segment : history.segments) {
+  const auto addPoints = [&](const PathPoints& segment) {
     text += "\nsegment ";
     for (const PointField& field : segment.fields) text += field.name + " ";
     for (const PointArray& array : segment.list.arrays) {
@@ -132,11 +155,20 @@ std::string describe(const SavedPaths& paths) {
       add(history.particles.at(index(entry.particle)).id);
       add(entry.points);
       add(static_cast<int>(entry.reason));
+      add(int(entry.event));
       add(entry.time);
       for (const auto& array : segment.arrays)
         for (std::int64_t i = 0; i < entry.points; ++i)
           for (int c = 0; c < array->GetNumberOfComponents(); ++c)
             add(array->GetComponent(entry.first + i, c));
+    }
+  };
+  for (const PathSegment& segment : history.segments) {
+    addPoints(segment);
+    addPoints(segment.crossings);
+    for (const PathProgress& progress : segment.progress) {
+      add(progress.length);
+      for (const std::int32_t count : progress.count) add(count);
     }
   }
   if (!paths.seeds) return text;
@@ -252,7 +284,9 @@ TEST(PathCheckpoint, WithDamageIsRefusedOnAllRanks) {
         "points of paths without positions", "malformed steps or injections",
         "a particle of no seed", "the points of a particle that is not there",
         "before its injection", "a seed of no place", "too few points",
-        "bytes that belong to nothing", "a particle twice", "bytes expected"})
+        "bytes that belong to nothing", "a particle twice", "bytes expected",
+        "a particle that event", "crossings of particles that are not there",
+        "crossings and length"})
     EXPECT_NE(all.find(phrase), std::string::npos) << "nothing was refused with: " << phrase << "\n"
                                                    << all;
 }

@@ -96,6 +96,8 @@ def main():
         ("MaximumSteps", -1, 2000, ("Maximum Steps",)),
         ("TerminalSpeed", -1.0, 0.0, ("Terminal Speed",)),
         ("RotationScale", NAN, 1.0, ("Rotation Scale",)),
+        ("Events", ["plane"], [], ("Events", "give 3 numbers")),
+        ("CrossingsOnly", 1, 0, ("Crossings Only", "add an event")),
         ("BlocksPerRank", 0, 1, ("Blocks Per Rank",)),
         ("LendingMemory", -1, 512, ("Lending Memory",)),
         ("Vectors", ["POINTS", "none"], ["POINTS", "velocity"], ("Vectors",)),
@@ -106,6 +108,10 @@ def main():
         other = source("turn", TIMES, after=at_the_end(change), mesh=mesh, size=6)
         changed = check.paths(other, where)
         refusals.cured(f"{mesh}: {change}", changed, 10)
+        if not change.rstrip().endswith("'turn', time)"):  # these points move only
+            changed.Events = ["time 0.25"]
+            refusals.refused(f"events: {mesh}: {change}", changed,
+                             ("Events", "mesh that changes", "0.5", "1", "remove the events"))
         check.delete(changed, other)
     for mesh, change in LOSSES:
         other = source("turn", TIMES, after=at_the_end(change), mesh=mesh, size=6)

@@ -249,8 +249,44 @@ def digest_of(polylines):
     return total.hexdigest()[:24]
 
 
+class Crossings:
+    """The second output of all ranks, by particle and along each path; the same on all ranks."""
+
+    def __init__(self, proxy):
+        data = proxy.GetClientSideObject().GetOutputDataObject(1)
+        self.mine = data.GetNumberOfPoints()
+        expected = (self.mine, 0, self.mine)
+        assert (data.GetNumberOfVerts(), data.GetNumberOfLines(), data.GetNumberOfCells()) == expected, "not vertices"
+        arrays = check.arrays(data.GetPointData())
+        self.names = sorted(arrays)
+        points = vtk_to_numpy(data.GetPoints().GetData()) if self.mine else np.zeros((0, 3))
+        parts = [part for part in COMM.allgather((points, arrays)) if len(part[0]) > 0]
+        self.count = sum(len(part[0]) for part in parts)
+        self.data = {name: np.concatenate([part[1][name] for part in parts]) for name in self.names} if parts else {}
+        self.points = np.concatenate([part[0] for part in parts]) if parts else points
+        if parts:
+            order = np.argsort(self.data["ParticleId"], kind="stable")
+            self.points = self.points[order]
+            self.data = {name: values[order] for name, values in self.data.items()}
+
+    def of(self, **values):
+        """A mask of the crossings with these values of arrays."""
+        mask = np.ones(self.count, bool)
+        for name, value in values.items():
+            mask &= self.data[name] == value
+        return mask
+
+    def digest(self):
+        """A hash of all bits."""
+        total = hashlib.sha256(np.ascontiguousarray(self.points).tobytes())
+        for name in sorted(self.data):
+            total.update(f"{name} {self.data[name].dtype} {self.data[name].shape}".encode())
+            total.update(np.ascontiguousarray(self.data[name]).tobytes())
+        return total.hexdigest()[:24]
+
+
 class Paths:
-    """The output of all ranks, by particle; the same on all ranks."""
+    """The outputs of all ranks, by particle; the same on all ranks."""
 
     def __init__(self, proxy, when=None):
         if when is None:
@@ -277,10 +313,11 @@ class Paths:
         self.points = [row[1] for row in every]
         self.arrays = [row[2] for row in every]
         self.reasons = [row[3] for row in every]
+        self.crossings = Crossings(proxy)
 
     def digest(self):
         """A hash of all bits."""
-        return digest_of(self)
+        return digest_of(self) + (self.crossings.digest() if self.crossings.count else "")
 
     def statistic(self, name):
         """The sum over the ranks."""

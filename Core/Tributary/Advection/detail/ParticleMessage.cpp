@@ -14,8 +14,8 @@ namespace tributary::detail {
 namespace {
 
 /// The part of fixed size. Followed by three doubles for each known slope, then, if the particle
-/// has crossed events or is at one, by what it knows of these, then, if it is seeking, by the best
-/// match.
+/// has crossed events, is at one or began at a time, by what it knows of these, then, if it is
+/// seeking, by the best match.
 struct Fixed {
   double x[3], target[3];
   double h, next, minimum, maximum, cellLength, speed, time, length;
@@ -29,11 +29,12 @@ struct Fixed {
 static_assert(sizeof(Fixed) == 136, "no padding travels");
 
 /// Flags of a particle.
-enum : std::uint8_t { LastTry = 1, HasCrossed = 2, IsAtEvent = 4 };
+enum : std::uint8_t { LastTry = 1, HasProgress = 2, IsAtEvent = 4 };
 
-/// What travels of EventProgress, if a particle is at an event; otherwise only its counts do.
+/// What travels of EventProgress, if a particle is at an event; otherwise only its beginning and
+/// its counts do.
 constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
-static_assert(EventBytes == 15 * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5, "no padding travels");
+static_assert(EventBytes == 16 * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5, "no padding travels");
 
 /// Copies what a particle and its message hold alike, either way.
 template <class From, class To>
@@ -66,9 +67,9 @@ int slopesNeeded(int stage, int stages, int events) {
   return std::max(slopesNeeded(stage, stages), stage == stages && events > 0 ? 1 : 0);
 }
 
-bool hasCrossed(const EventProgress& events) {
-  return std::any_of(std::begin(events.count), std::end(events.count),
-                     [](std::int32_t count) { return count != 0; });
+bool hasProgress(const EventProgress& events) {
+  return events.begun != 0 || std::any_of(std::begin(events.count), std::end(events.count),
+                                          [](std::int32_t count) { return count != 0; });
 }
 
 bool isCandidate(int candidate, int events) {
@@ -102,23 +103,27 @@ void readEvents(Reader& reader, std::uint8_t flags, int count, int stage, Status
       refuseMessage("a particle in stage " + std::to_string(stage) + " at event " +
                     std::to_string(events.candidate) + " in phase " +
                     std::to_string(int(events.phase)));
-  } else if (flags & HasCrossed) {
+  } else if (flags & HasProgress) {
+    events.begun = reader.value<double>();
     const auto bytes = reader.raw(sizeof events.count);
     std::memcpy(events.count, bytes.data(), bytes.size());
   }
+  requireCounts(events.count, count);
+}
+
+}  // namespace
+
+void requireCounts(const std::int32_t counts[MostEvents], int events) {
   std::int64_t all = 0;
   for (int e = 0; e < MostEvents; ++e) {
-    const std::int32_t crossings = events.count[e];
-    if (crossings < 0 || (crossings > 0 && e >= count))
-      refuseMessage("a particle with " + std::to_string(crossings) + " crossings of event " +
+    if (counts[e] < 0 || (counts[e] > 0 && e >= events))
+      refuseMessage("a particle with " + std::to_string(counts[e]) + " crossings of event " +
                     std::to_string(e));
-    all += crossings;
+    all += counts[e];
   }
   if (all >= std::numeric_limits<std::int32_t>::max() / 2)
     refuseMessage("a particle with " + std::to_string(all) + " crossings");
 }
-
-}  // namespace
 
 void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, int stages,
                             int events) {
@@ -127,15 +132,17 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
   copyState(p, fixed);
   fixed.status = static_cast<std::uint8_t>(p.status);
   fixed.flags = static_cast<std::uint8_t>((p.lastTry ? LastTry : 0) |
-                                          (hasCrossed(p.events) ? HasCrossed : 0) |
+                                          (hasProgress(p.events) ? HasProgress : 0) |
                                           (p.isAtEvent() ? IsAtEvent : 0));
   append(message, &fixed, sizeof fixed);
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s)
     append(message, p.k[s], 3 * sizeof(double));
-  if (p.isAtEvent())
+  if (p.isAtEvent()) {
     append(message, &p.events, EventBytes);
-  else if (hasCrossed(p.events))
+  } else if (hasProgress(p.events)) {
+    append(message, &p.events.begun, sizeof p.events.begun);
     append(message, p.events.count, sizeof p.events.count);
+  }
   if (p.status == Status::Seeking) append(message, &migrating.best, sizeof migrating.best);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
+#include "Tributary/Advection/Events.h"
 #include "Tributary/Advection/FieldBlock.h"
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Base/Bytes.h"
@@ -12,6 +15,9 @@ struct MigratingParticle {
   Particle particle;
   CellMatch best;
 };
+
+/// Throws Error unless a line can have these counts of crossings. @param events  of the trace
+void requireCounts(const std::int32_t counts[MostEvents], int events);
 
 /// Appends a particle to a message: the state that later operations read and no more (slopes of
 /// stages to come, for instance, are left out).

@@ -46,6 +46,34 @@ TRIBUTARY_INLINE Number shiftOfEnd(const StepRules& rules, Number x, Number outw
   return period * floored((x - origin + outward * rounding) / period);
 }
 
+/// The time after a step, or a part of it, in an unsteady field. The last step in an interval ends
+/// exactly where particles stop.
+template <class Number>
+TRIBUTARY_INLINE Number timeAfter(const StepRules& rules, Number time, Number h) {
+  const TimeInterval& interval = *rules.interval;
+  const double begin = magnitude(interval.begin), end = magnitude(interval.end);
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * (begin > end ? begin : end);
+  const Number after = time + h;
+  return select(magnitude(after - interval.stop) <= rounding, all<Number>(interval.stop), after);
+}
+
+/// The distance of two points.
+template <class Number>
+TRIBUTARY_INLINE Number distance(const Number a[3], const Number b[3]) {
+  Number d[3];
+  for (int i = 0; i < 3; ++i) d[i] = b[i] - a[i];
+  return root(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/// The time of a line since its seed. In an unsteady field it is the difference of two times, and
+/// the rounding error of the first one is added: what is reached within it has been reached. This
+/// depends on no interval, so all steps have the same sign at a stored time.
+template <class Number>
+TRIBUTARY_INLINE Number ageOf(const StepRules& rules, Number begun, Number time) {
+  if (!rules.interval) return magnitude(time);
+  return magnitude(time - begun) + 4 * std::numeric_limits<double>::epsilon() * magnitude(begun);
+}
+
 /// Whether an event depends on the position.
 TRIBUTARY_INLINE bool isPlace(const Event& event) {
   return event.kind != EventKind::Length && event.kind != EventKind::Time;
@@ -61,7 +89,7 @@ inline bool dependsOn(const Event& event, int a) {
 
 /// The function whose zeros are the event.
 template <class Number>
-TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number time,
+TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number age,
                                    Number length) {
   Number d[3];
   for (int a = 0; a < 3; ++a) d[a] = x[a] - event.origin[a];
@@ -85,7 +113,7 @@ TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number
     case EventKind::Time:
       break;
   }
-  return magnitude(time) - event.size * Reached;
+  return age - event.size * Reached;
 }
 
 /// Whether a crossing from one value to another one counts. Zero is positive.
@@ -111,10 +139,13 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
     last[a] = end[a] - shift;
     if (rules.period[a] > 0) any |= shift != shiftOfEnd<Wide>(rules, end[a], direction, a);
   }
+  Wide begun{};
+  if (rules.interval) forEach(p.alive, [&](int l) { begun[l] = p.particle[l]->events.begun; });
+  const Wide before = ageOf(rules, begun, p.time), after = ageOf(rules, begun, time);
   for (int e = 0; e < rules.events.count; ++e) {
     const Event& event = rules.events.event[e];
-    any |= isCrossing<WideInt>(event, eventValue(event, first, p.time, p.length),
-                               eventValue(event, last, time, length));
+    any |= isCrossing<WideInt>(event, eventValue(event, first, before, p.length),
+                               eventValue(event, last, after, length));
   }
   return any;
 }
@@ -134,6 +165,17 @@ inline bool leavesImage(const StepRules& rules, const Particle& p, int a) {
          shiftOfEnd(rules, p.events.end[a], direction, a);
 }
 
+/// The time at the end of a part of a step. @param h  length of the part
+inline double timeOfPart(const StepRules& rules, const Particle& p, double h) {
+  return rules.interval ? timeAfter(rules, p.time, h) : p.time + h / p.speed;
+}
+
+/// The length of the line at the end of a part of a step. In an unsteady field, that of straight
+/// lines between the points of the line. @param x  the end
+inline double lengthOfPart(const StepRules& rules, const Particle& p, const double x[3], double h) {
+  return p.length + (rules.interval ? distance(p.x, x) : magnitude(h));
+}
+
 /// The value of a candidate's function at a point of the step of a particle.
 /// @pre EventProgress::end is the end of the step
 /// @param h  length of the part of the step that leads to x
@@ -141,13 +183,15 @@ inline double candidateValue(const StepRules& rules, const Particle& p, int cand
                              const double x[3], double h) {
   double image[3];
   for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
-  return eventValue(rules.events.event[candidate % MostEvents], image, p.time + h / p.speed,
-                    p.length + magnitude(h));
+  return eventValue(rules.events.event[candidate % MostEvents], image,
+                    ageOf(rules, p.events.begun, timeOfPart(rules, p, h)),
+                    lengthOfPart(rules, p, x, h));
 }
 
-/// The rounding error of an event's function at a point.
-inline double eventRounding(const Event& event, const double x[3]) {
+/// The rounding error of an event's function at a point of the step of a particle.
+inline double eventRounding(const Particle& p, const Event& event, const double x[3]) {
   double sum = magnitude(event.size);
+  if (event.kind == EventKind::Time) sum += magnitude(p.events.begun);
   if (isPlace(event))
     for (int a = 0; a < 3; ++a)
       sum += magnitude(x[a]) + magnitude(event.origin[a]) +
@@ -167,7 +211,7 @@ inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate
   const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
   if (!isCrossing<bool>(event, before, after)) return false;
   // A seed on the surface. One on a length or at a time does not exist.
-  return p.steps > 0 || !isPlace(event) || magnitude(before) > eventRounding(event, p.x);
+  return p.length > 0 || !isPlace(event) || magnitude(before) > eventRounding(p, event, p.x);
 }
 
 /// The candidates of a step that can be told apart, the first ones; no step crosses as many.

@@ -378,7 +378,7 @@ class Walk {
     if (p.status != Status::Active) return false;
     while (p.stage != 1 || p.isAtEvent()) {
       if (isReturning(p)) {
-        if (!returnToStep<I>(rules_, p, log_)) return false;
+        if (!returnToStep<I, F>(rules_, p, log_)) return false;
         continue;
       }
       V4 target = load(p.target), velocity;

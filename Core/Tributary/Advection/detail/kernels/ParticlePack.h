@@ -154,17 +154,17 @@ struct ParticlePack {
     } then;
     then.time = F == Flow::Unsteady ? targetTime : time + h / speed;
     then.length = F == Flow::Unsteady ? length : length + magnitude(h);
+    if (F == Flow::Unsteady && __builtin_expect(rules.events.count > 0, 0))
+      then.length += distance(x, target);
     then.steps = steps + 1;
     then.next = next;
     then.direction = direction;
     chooseStep<I, F>(rules, then, lengthOfCell, newSpeed);
     WideInt plain = (newSpeed <= std::numeric_limits<double>::max()) &
                     startsPlainly<F, WideInt>(rules, then, newSpeed);
-    if constexpr (F == Flow::Steady) {
-      plain &= (speed + newSpeed) / 2 > rules.terminalSpeed;
-      if (__builtin_expect(rules.events.count > 0, 0))
-        plain &= mayCross(rules, *this, target, then.time, then.length) == 0;
-    }
+    if constexpr (F == Flow::Steady) plain &= (speed + newSpeed) / 2 > rules.terminalSpeed;
+    if (__builtin_expect(rules.events.count > 0, 0))
+      plain &= mayCross(rules, *this, target, then.time, then.length) == 0;
     const LaneSet here = alive & ~refused, odd = here & ~toLanes(plain);
     LaneSet back = 0;
     if (__builtin_expect(odd != 0, 0))

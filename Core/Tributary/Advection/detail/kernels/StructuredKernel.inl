@@ -294,7 +294,7 @@ class Sweep {
     if (p.status != Status::Active) return false;
     while (p.stage != 1 || p.isAtEvent()) {
       if (isReturning(p)) {
-        if (!returnToStep<I>(rules_, p, log_)) return false;
+        if (!returnToStep<I, F>(rules_, p, log_)) return false;
         continue;
       }
       Located at;
