@@ -35,8 +35,10 @@ void vtkAsyncStreamTracer::CheckProperties() {
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-  require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly, "Crossings Only",
-          "on without events", "add an event to Events, or turn it off");
+  std::vector<tributary::EventArray> arrays;
+  const int events = tributary::parseEvents(this->Events, &arrays).count;
+  require(events > 0 || !this->CrossingsOnly, "Crossings Only", "on without events",
+          "add an event to Events, or turn it off");
 }
 
 //------------------------------------------------------------------------------
@@ -77,7 +79,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.maximumTime = this->MaximumIntegrationTime > 0 ? this->MaximumIntegrationTime
                                                        : std::numeric_limits<double>::infinity();
   rules.onSurface = this->SurfaceStreamlines;
-  rules.events = tributary::parseEvents(this->Events);
+  rules.events = tributary::parseEvents(this->Events, &settings.eventArrays);
   rules.record = !this->CrossingsOnly;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;

@@ -214,6 +214,17 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
    *   (1, 0, 0) and 0
    * - length l: where the line is so long
    * - time t: where the absolute integration time is t
+   * - isovalue name v: where an array of the input, interpolated, has the value v. The array is
+   *   sought at points first, then at cells.
+   * - label name l: the boundary of the region in which an array has the value l; positive is the
+   *   way into the region. The array is sought at cells first, then at points; a position has the
+   *   label of its cell, or of the point of the cell with the largest weight. Without l, each
+   *   change of the label, without a direction.
+   *
+   * The name of an array is put in quotes if it has blanks or commas. All data sets with the
+   * vectors must have the array, with one component. The points of both outputs have it, too,
+   * whatever PointArrays is; an array of cells only if no array of points has its name. A step at
+   * one of whose ends the array is not a number crosses nothing.
    *
    * Further words: positive or negative (only crossings to the positive or the negative side count,
    * along the line from its seed), and end n (the n-th crossing of this event ends a line; without

@@ -9,6 +9,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
+#include "Lines/Crossings/EventText.h"
 #include "Lines/LineSettings.h"
 
 #include "Tributary/Advection/MeshField.h"
@@ -35,6 +36,7 @@ struct StreamTracerSettings : LineSettings {
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
   bool crossingsOnly = false;
+  std::vector<EventArray> eventArrays{};  ///< By Event::field.
   PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
@@ -71,7 +73,8 @@ class StreamTracerRun {
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
-  TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays);
+  TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays,
+                           std::vector<std::size_t>& eventPlaces);
   void cut(FlowSetup& setup, int blocksPerRank);
   void cutAnew(FlowSetup& setup, int blocksPerRank);
   [[nodiscard]] bool tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options);

@@ -62,6 +62,9 @@ struct StepRules {
   bool onSurface = false;
 
   EventList events;  ///< Not with an interval.
+  /// For events of fields; null without such events. Must outlive the trace.
+  const EventFields* fields = nullptr;
+  const FieldBlock* block = nullptr;  ///< In which particles are advanced; trace() sets it.
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.
 };
