@@ -14,8 +14,8 @@
 #include <string>
 
 //------------------------------------------------------------------------------
-vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed)
-    : vtkAsyncParticleAlgorithm(terminalSpeed) {
+vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed, bool hasEventsOfArrays)
+    : vtkAsyncParticleAlgorithm(terminalSpeed), HasEventsOfArrays(hasEventsOfArrays) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
 }
@@ -77,9 +77,8 @@ void vtkAsyncLineAlgorithm::CheckProperties() {
   this->Superclass::CheckProperties();
   tributary::require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
                      "set it to a finite number");
-  tributary::require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly,
-                     "Crossings Only", "on without events",
-                     "add an event to Events, or turn it off");
+  tributary::require(this->ParseEvents(nullptr).count > 0 || !this->CrossingsOnly, "Crossings Only",
+                     "on without events", "add an event to Events, or turn it off");
 }
 
 //------------------------------------------------------------------------------
@@ -93,12 +92,23 @@ void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
 }
 
 //------------------------------------------------------------------------------
+tributary::EventList vtkAsyncLineAlgorithm::ParseEvents(std::vector<tributary::EventArray>* named) {
+  std::vector<tributary::EventArray> arrays;
+  const tributary::EventList events =
+      tributary::parseEvents(this->Events, this->HasEventsOfArrays ? &arrays : nullptr);
+  if (named) {
+    *named = std::move(arrays);
+  }
+  return events;
+}
+
+//------------------------------------------------------------------------------
 tributary::LineSettings vtkAsyncLineAlgorithm::MakeLineSettings() {
   tributary::LineSettings settings{this->MakeTraceSettings()};
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.pointArrays = this->PointArrays;
-  settings.rules.events = tributary::parseEvents(this->Events);
+  settings.rules.events = this->ParseEvents(&settings.eventArrays);
   settings.crossingsOnly = this->CrossingsOnly;
   return settings;
 }

@@ -23,6 +23,8 @@
 
 class vtkPolyData;
 namespace tributary {
+struct EventArray;
+struct EventList;
 struct LineSettings;
 }  // namespace tributary
 
@@ -87,6 +89,17 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    *   (1, 0, 0) and 0
    * - length l: where the line is so long
    * - time t: where the absolute time since the seed is t
+   * - isovalue name v (streamlines only): where an array of the input, interpolated, has the value
+   *   v. The array is sought at points first, then at cells.
+   * - label name l (streamlines only): the boundary of the region in which an array has the value
+   *   l; positive is the way into the region. The array is sought at cells first, then at points; a
+   *   position has the label of its cell, or of the point of the cell with the largest weight.
+   *   Without l, each change of the label, without a direction.
+   *
+   * The name of an array is put in quotes if it has blanks or commas. All data sets with the
+   * vectors must have the array, with one component. The points of both outputs have it, too,
+   * whatever PointArrays is; an array of cells only if no array of points has its name. A step at
+   * one of whose ends the array is not a number crosses nothing.
    *
    * Further words: positive or negative (only crossings to the positive or the negative side count,
    * along the line from its seed), and end n (the n-th crossing of this event ends a line; without
@@ -108,7 +121,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
 
  protected:
   /// @param terminalSpeed  the default of the filter
-  explicit vtkAsyncLineAlgorithm(double terminalSpeed);
+  /// @param hasEventsOfArrays  whether events may be of arrays of the input
+  vtkAsyncLineAlgorithm(double terminalSpeed, bool hasEventsOfArrays);
   ~vtkAsyncLineAlgorithm() override = default;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
@@ -126,6 +140,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   bool CrossingsOnly = false;
 
  private:
+  /// Local. The events, and the arrays that they name, unless these are not wanted.
+  [[nodiscard]] tributary::EventList ParseEvents(std::vector<tributary::EventArray>* named);
+
+  const bool HasEventsOfArrays;
+
   vtkAsyncLineAlgorithm(const vtkAsyncLineAlgorithm&) = delete;
   void operator=(const vtkAsyncLineAlgorithm&) = delete;
 };

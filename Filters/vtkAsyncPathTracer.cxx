@@ -29,7 +29,7 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 //------------------------------------------------------------------------------
 vtkAsyncPathTracer::vtkAsyncPathTracer()
-    : vtkAsyncLineAlgorithm(0.0), State(new tributary::PathTracerState) {}
+    : vtkAsyncLineAlgorithm(0.0, false), State(new tributary::PathTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncPathTracer::~vtkAsyncPathTracer() = default;

@@ -18,7 +18,7 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
-    : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {}
+    : vtkAsyncLineAlgorithm(1e-12, true), State(new tributary::StreamTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "Lines/Crossings/EventText.h"
 #include "Periodic/PeriodicAxes.h"
 #include "Velocity/VelocityForm.h"
 
@@ -30,6 +32,7 @@ struct LineSettings : TraceSettings {
   bool computeVorticity = true;
   double rotationScale = 1;
   std::set<std::string> pointArrays = {};  ///< Those that lines carry; all if it is empty.
+  std::vector<EventArray> eventArrays = {};  ///< Those of events, by Event::field.
   bool crossingsOnly = false;
 };
 

@@ -156,6 +156,22 @@ void interpolateBetween(const T* values, const T* later, int components, const W
   interpolateAnyBetween(values, later, components, weights, shares, out);
 }
 
+/// See PointEvaluator::valueOf().
+template <class T>
+double valueAt(const T* values, const Weights& weights, bool ofCell, bool isLabel) {
+  if (ofCell) return static_cast<double>(values[weights.cellId[0]]);
+  double sum = 0, label = 0, most = -1;
+  for (int j = 0; j < weights.count[0]; ++j) {
+    const auto value = static_cast<double>(values[weights.id(0, j)]);
+    const double weight = weights.weight(0, j);
+    sum += weight * value;
+    if (weight < most || (weight == most && !(value < label))) continue;
+    most = weight;
+    label = value;
+  }
+  return isLabel ? label : sum;
+}
+
 /// How an array travels with a copy of a block.
 enum class Content : std::uint64_t {
   Nothing,        // the piece lacks it
@@ -170,6 +186,11 @@ Content contentOf(const void* values, const FieldBlock& block) {
          : values == block.velocity().data      ? Content::Velocity
          : values == block.laterVelocity().data ? Content::LaterVelocity
                                                 : Content::Values;
+}
+
+/// Whether a field has values of a PointArrayList.
+bool isOfArray(const PointField& field) {
+  return field.kind == PointField::Kind::Interpolated || field.kind == PointField::Kind::CellValue;
 }
 
 template <class T>
@@ -210,11 +231,18 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
   };
   add(Kind::Position, "Points", VTK_FLOAT, 3);
   add(Kind::Time, isUnsteady() ? "SimulationTime" : "IntegrationTime", VTK_DOUBLE, 1);
+  firstArray_ = fields_.size();
   for (std::size_t a = 0; a < arrays.arrays.size(); ++a) {
     const PointArray& array = arrays.arrays[a];
-    if (!flow_.cellCentered && !flow_.isDerived && array.name == flow_.vectorName)
+    if (!flow_.cellCentered && !flow_.isDerived && array.name == flow_.vectorName && !array.ofCells)
       velocityField_ = fields_.size();
-    add(Kind::Interpolated, array.name, array.type, array.components, a);
+    const bool isHidden =
+        array.ofCells && std::any_of(fields_.begin(), fields_.end(), [&](const PointField& field) {
+          return field.name == array.name;
+        });
+    add(array.ofCells ? Kind::CellValue : Kind::Interpolated, array.name, array.type,
+        array.components, a);
+    fields_.back().isHidden = isHidden;
     std::vector<Source>& sources = sources_.emplace_back();
     for (std::size_t piece = 0; piece < array.perPiece.size(); ++piece)
       sources.push_back(
@@ -290,6 +318,18 @@ void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch)
                    scratch.laterVelocity, scratch.laterVorticity);
   blend(scratch.velocity, scratch.laterVelocity, scratch.shares);
   if (computeVorticity_) blend(scratch.vorticity, scratch.laterVorticity, scratch.shares);
+}
+
+double PointEvaluator::valueOf(std::size_t array, bool isLabel, const FieldBlock& block,
+                               const Weights& weights) const {
+  const PointField& field = fields_[firstArray_ + array];
+  const void* const values = sources_[array][index(block.piece())].values;
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (values) switch (field.type) {
+      vtkTemplateMacro(value = valueAt(static_cast<const VTK_TT*>(values), weights,
+                                       field.kind == PointField::Kind::CellValue, isLabel));
+    }
+  return value;
 }
 
 double PointEvaluator::angularVelocity(const double v[3], const double w[3]) const {
@@ -368,6 +408,16 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         }
         break;
       }
+      case Kind::CellValue: {
+        const void* const source = sources_[field.array][piece].values;
+        switch (field.type) {
+          vtkTemplateMacro(const auto* values = static_cast<const VTK_TT*>(source);
+                           auto* out = bufferOf<VTK_TT>(buffer);
+                           for (std::size_t i = 0; i < count; ++i) out[i] =
+                               values ? values[scratch.weights.cellId[i]] : missingValue<VTK_TT>());
+        }
+        break;
+      }
       case Kind::CellVelocity:
       case Kind::DerivedVelocity:
         if (field.type == VTK_FLOAT)
@@ -391,19 +441,21 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   }
 }
 
-/// Calls visit(values, bytes of a tuple) for each array that copies of a block need.
+/// Calls visit(values, bytes of a tuple, whether it is cell data) for each array that copies of a
+/// block need.
 template <class Visit>
 void PointEvaluator::forEachArray(const FieldBlock& block, Visit&& visit) const {
   const std::size_t piece = index(block.piece());
   for (const PointField& field : fields_) {
-    if (field.kind != PointField::Kind::Interpolated) continue;
+    if (!isOfArray(field)) continue;
+    const bool ofCells = field.kind == PointField::Kind::CellValue;
     const Source& source = sources_[field.array][piece];
-    visit(source.values, field.bytes);
-    if (isUnsteady()) visit(source.later, field.bytes);
+    visit(source.values, field.bytes, ofCells);
+    if (isUnsteady()) visit(source.later, field.bytes, ofCells);
   }
   if (!averages()) return;
-  visit(averaged_[piece].data(), 3 * sizeof(double));
-  if (isUnsteady()) visit(laterAveraged_[piece].data(), 3 * sizeof(double));
+  visit(averaged_[piece].data(), 3 * sizeof(double), false);
+  if (isUnsteady()) visit(laterAveraged_[piece].data(), 3 * sizeof(double), false);
 }
 
 std::size_t PointEvaluator::memory() const {
@@ -418,18 +470,23 @@ std::size_t PointEvaluator::memory() const {
 
 std::size_t PointEvaluator::bytes(const FieldBlock& block) const {
   std::size_t bytes = 0;
-  forEachArray(block, [&](const void* values, std::size_t tuple) {
+  forEachArray(block, [&](const void* values, std::size_t tuple, bool ofCells) {
     const bool travels = contentOf(values, block) == Content::Values;
-    bytes += sizeof(Content) + (travels ? index(block.copiedPoints()) * tuple : 0);
+    const std::size_t tuples = index(ofCells ? block.copiedCells() : block.copiedPoints());
+    bytes += sizeof(Content) + (travels ? tuples * tuple : 0);
   });
   return bytes;
 }
 
 void PointEvaluator::write(const FieldBlock& block, Writer& message) const {
-  forEachArray(block, [&](const void* values, std::size_t tuple) {
+  forEachArray(block, [&](const void* values, std::size_t tuple, bool ofCells) {
     const Content content = contentOf(values, block);
     message.value(content);
-    if (content == Content::Values) block.writePointData(message, values, tuple);
+    if (content != Content::Values) return;
+    if (ofCells)
+      block.writeCellData(message, values, tuple);
+    else
+      block.writePointData(message, values, tuple);
   });
 }
 
@@ -443,9 +500,9 @@ int PointEvaluator::add() {
 
 void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
   const std::size_t piece = index(copy.piece()), points = index(copy.copiedPoints());
-  const auto tuplesOf = [&](std::size_t tuple) {
-    if (points > message.remaining() / tuple) refuseMessage("an array of fewer points");
-    return message.raw(points * tuple);
+  const auto tuplesOf = [&](std::size_t tuples, std::size_t tuple) {
+    if (tuples > message.remaining() / tuple) refuseMessage("an array of fewer points or cells");
+    return message.raw(tuples * tuple);
   };
   const auto readArray = [&](const PointField& field, const void*& values) {
     const Content content = message.value<Content>();
@@ -464,7 +521,8 @@ void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
       }
       case Content::Values: {
         Bytes& array = cargo_[piece - flow_.pieces.size()].emplace_back();
-        const auto raw = tuplesOf(field.bytes);
+        const bool ofCells = field.kind == PointField::Kind::CellValue;
+        const auto raw = tuplesOf(ofCells ? index(copy.copiedCells()) : points, field.bytes);
         append(array, raw.data(), raw.size());
         values = array.data();
         return;
@@ -473,7 +531,7 @@ void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
     refuseMessage("an array of an unknown kind");
   };
   for (const PointField& field : fields_) {
-    if (field.kind != PointField::Kind::Interpolated) continue;
+    if (!isOfArray(field)) continue;
     Source& source = sources_[field.array][piece];
     readArray(field, source.values);
     if (isUnsteady()) readArray(field, source.later);
@@ -481,7 +539,7 @@ void PointEvaluator::read(const FieldBlock& copy, Reader& message) {
   if (!averages()) return;
   const auto readAveraged = [&](std::vector<double>& averaged) {
     if (message.value<Content>() != Content::Values) refuseMessage("no averaged vectors");
-    const auto raw = tuplesOf(3 * sizeof(double));
+    const auto raw = tuplesOf(points, 3 * sizeof(double));
     averaged.resize(3 * points);
     if (points > 0) std::memcpy(averaged.data(), raw.data(), raw.size());
   };

@@ -22,6 +22,7 @@ struct PointField {
     Position,
     Time,
     Interpolated,
+    CellValue,  ///< That of the cell: PointArray::ofCells.
     CellVelocity,
     Vorticity,
     AngularVelocity,
@@ -33,13 +34,14 @@ struct PointField {
   std::string name;
   int type;  ///< VTK type.
   int components;
-  std::size_t bytes;  ///< Size of a tuple.
-  std::size_t array;  ///< With Kind::Interpolated: index in the PointArrayList.
+  std::size_t bytes;      ///< Size of a tuple.
+  std::size_t array;      ///< With Kind::Interpolated and CellValue: index in the PointArrayList.
+  bool isHidden = false;  ///< Values of cells under the name of another field.
 };
 
 /// Whether a field is an array of the output. Derived vectors are not: frames need them.
 [[nodiscard]] inline bool isOutput(const PointField& field) {
-  return field.kind != PointField::Kind::DerivedVelocity;
+  return field.kind != PointField::Kind::DerivedVelocity && !field.isHidden;
 }
 
 /// Index of the first field of a kind; their number if there is none.
@@ -68,6 +70,14 @@ class PointEvaluator : public BlockCargo {
   const std::vector<PointField>& fields() const { return fields_; }
   /// Index of the field with the velocity. Derived vectors have one only with vorticity.
   std::size_t velocityField() const { return velocityField_; }
+
+  /// Thread-safe. An array of one component at a point of a steady field, not rounded to the type
+  /// of the array; not a number if the piece lacks it.
+  /// @param array  index in the PointArrayList
+  /// @param isLabel  do not interpolate: take the value of the cell's point with the largest
+  ///                 weight, of points with equal weights the smallest value
+  [[nodiscard]] double valueOf(std::size_t array, bool isLabel, const FieldBlock& block,
+                               const Weights& weights) const;
 
   /// The angular velocity about the direction of a velocity.
   double angularVelocity(const double velocity[3], const double vorticity[3]) const;
@@ -115,7 +125,7 @@ class PointEvaluator : public BlockCargo {
   bool computeVorticity_;
   double rotationScale_;
   std::vector<PointField> fields_;
-  std::size_t velocityField_ = 0;
+  std::size_t velocityField_ = 0, firstArray_ = 0;
   // By piece: first those of this rank, then those of copies.
   std::vector<std::vector<Source>> sources_;   // [array][piece]
   std::vector<std::vector<double>> averaged_;  // [piece], if averages()

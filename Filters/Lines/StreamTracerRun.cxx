@@ -22,6 +22,7 @@
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
 #include "Lines/Crossings/CrossingOutput.h"
+#include "Lines/Crossings/EventArrays.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
@@ -122,13 +123,16 @@ std::shared_ptr<FlowSetup> StreamTracerRun::setUp(vtkDataObject* input) {
 
 /// Collective.
 /// @param arrays  Out: the arrays that lines carry
+/// @param eventPlaces  Out: those of events in `arrays`
 /// @return the options of the trace without those that AutoTune chooses
-TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList& arrays) {
+TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList& arrays,
+                                          std::vector<std::size_t>& eventPlaces) {
   const FlowDomain& flow = *setup.flow;
   TraceOptions options;
   options.rules = settings_.rules;
+  arrays = selectWithEvents(context_.transport, setup.arrays, flow, settings_.pointArrays,
+                            settings_.eventArrays, eventPlaces);
   collectively(context_.transport, [&] {
-    arrays = selectArrays(setup.arrays, flow, settings_.pointArrays);
     StepRules& rules = options.rules;
     require(!rules.onSurface || flow.dimension == 2, "Surface Streamlines",
             "on with an input of volumes",
@@ -226,7 +230,8 @@ void StreamTracerRun::prepareEvaluation(FlowSetup& setup, const PointArrayList& 
   bool isNew = false;  // the same on all ranks
   collectively(context_.transport, [&] {
     PropertyList evaluation;
-    evaluation.addAll("Point Arrays", settings_.pointArrays);
+    for (const PointArray& array : arrays.arrays)
+      evaluation.add(array.ofCells ? "Cell Array" : "Point Array", array.name);
     evaluation.add("Compute Vorticity", settings_.computeVorticity);
     evaluation.add("Rotation Scale", settings_.rotationScale);
     for (const double period : rules.period) evaluation.add("Periodic", period);
@@ -337,15 +342,21 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   FlowDomain& flow = *setup->flow;
   const SeedList seeds = makeSeedList(transport, source);
   PointArrayList arrays;
-  TraceOptions options = makeOptions(*setup, arrays);
+  std::vector<std::size_t> eventPlaces;
+  TraceOptions options = makeOptions(*setup, arrays, eventPlaces);
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
+  prepareEvaluation(*setup, arrays, options.rules);
+  std::optional<EventArrayFields> fields;  // also for the trials of AutoTune
+  if (!settings_.eventArrays.empty())
+    options.rules.fields =
+        &fields.emplace(*setup->evaluator, options.rules, settings_.eventArrays, eventPlaces);
+  context_.statistics.phase("PreparationSeconds");
   if (!settings_.autoTune)
     state_.choice.reset();
   else if (!tune(*setup, seeds, options))
     return false;
 
-  prepareEvaluation(*setup, arrays, options.rules);
   if (settings_.lendingMemory > 0) {
     TraceLending& lending = options.lending.emplace();
     lending.options.memory = settings_.lendingMemory;
@@ -353,7 +364,6 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
     lending.memory = &setup->lending;
     lending.homeOf = [&seeds](std::int64_t line) { return seeds.shares.ownerOf(line >> 1); };
   }
-  context_.statistics.phase("PreparationSeconds");
 
   TraceResult traced = trace(transport, *flow.domain, seeds.seeds, options);
   const double tracing = context_.statistics.phase("TracingSeconds");

@@ -9,6 +9,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
+#include "Lines/Crossings/EventText.h"
 #include "Lines/LineSettings.h"
 
 #include "Tributary/Advection/MeshField.h"
@@ -70,7 +71,8 @@ class StreamTracerRun {
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
-  TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays);
+  TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays,
+                           std::vector<std::size_t>& eventPlaces);
   void cut(FlowSetup& setup, int blocksPerRank);
   void cutAnew(FlowSetup& setup, int blocksPerRank);
   [[nodiscard]] bool tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Particles and seeds that another rank sends while lines are traced.
+#include <limits>
+
 #include "Harness.h"
 #include "SmallFields.h"
 #include "Tributary/Advection/Tracer.h"
@@ -8,9 +10,18 @@ namespace tributary::fuzz {
 
 namespace {
 
+/// A field with a slope, and one with a jump and a hole.
+class SmallEventFields : public EventFields {
+ public:
+  void evaluate(const FieldBlock&, const TrajectoryPoint& point, double* values) const override {
+    values[0] = point.x[0] + point.x[1];
+    values[1] = point.x[2] > 1 ? std::numeric_limits<double>::quiet_NaN() : point.x[0] > 0.2;
+  }
+};
+
 /// Surfaces beside the border of the two pieces, so that particles pass it while they search for a
 /// crossing.
-EventList eventsOf(bool isMesh) {
+EventList eventsOf(bool isMesh, bool haveFields) {
   constexpr double center[3] = {0, 0, 0}, across[3] = {1, -1, 0}, along[3] = {1, 0, 0};
   constexpr double besideBorder[3] = {4.21, 0, 0}, onBorder[3] = {4.1887902047863905, 0, 0};
   EventList events;
@@ -22,10 +33,18 @@ EventList eventsOf(bool isMesh) {
     events.event[events.count++] = planeEvent(onBorder, along);
   }
   events.event[events.count++] = lengthEvent(0.7);
+  if (!haveFields) return events;
+  events.event[events.count++] = isovalueEvent(0, isMesh ? 0.1 : 4.6);
+  events.event[events.count++] = labelEvent(1, 1);
+  events.event[events.count++] = labelEvent(1);
   return events;
 }
 
-void play(Transport& transport, bool isMesh, Integrator integrator, bool hasEvents) {
+enum class With { Nothing, Events, Fields };
+
+void play(Transport& transport, bool isMesh, Integrator integrator, With with) {
+  static const SmallEventFields fields;
+  const bool hasEvents = with != With::Nothing;
   static const SmallMesh mesh(
       [](Transport& all) { return testing::makeMeshDomain(all, smallMesh()); });
   static const SmallGrid grid(
@@ -33,7 +52,8 @@ void play(Transport& transport, bool isMesh, Integrator integrator, bool hasEven
   TraceOptions options;
   options.rules.integrator = integrator;
   options.rules.maximumSteps = 4;
-  if (hasEvents) options.rules.events = eventsOf(isMesh);
+  if (hasEvents) options.rules.events = eventsOf(isMesh, with == With::Fields);
+  if (with == With::Fields) options.rules.fields = &fields;
   options.exchange.detector = "tree-counter";
   std::vector<tributary::Seed> starts;  // in a cell and on a face between cells
   const std::int64_t first = 2 * transport.rank();
@@ -47,9 +67,8 @@ void play(Transport& transport, bool isMesh, Integrator integrator, bool hasEven
 }
 
 Scene scene(const std::string& name, int rank, bool isMesh, Integrator integrator,
-            bool hasEvents = false) {
-  return {name, 2, rank,
-          [=](Transport& transport) { play(transport, isMesh, integrator, hasEvents); }};
+            With with = With::Nothing) {
+  return {name, 2, rank, [=](Transport& transport) { play(transport, isMesh, integrator, with); }};
 }
 
 }  // namespace
@@ -60,9 +79,11 @@ const std::vector<Scene>& scenes() {
       scene("mesh-rk45", 1, true, Integrator::RungeKutta45),
       scene("grid-rk4", 1, false, Integrator::RungeKutta4),
       scene("grid-rk45", 0, false, Integrator::RungeKutta45),
-      scene("mesh-events", 0, true, Integrator::RungeKutta4, true),
-      scene("grid-events", 1, false, Integrator::RungeKutta45, true),
-      scene("grid-events-rk2", 0, false, Integrator::RungeKutta2, true),
+      scene("mesh-events", 0, true, Integrator::RungeKutta4, With::Events),
+      scene("grid-events", 1, false, Integrator::RungeKutta45, With::Events),
+      scene("grid-events-rk2", 0, false, Integrator::RungeKutta2, With::Events),
+      scene("mesh-fields", 0, true, Integrator::RungeKutta4, With::Fields),
+      scene("grid-fields", 1, false, Integrator::RungeKutta45, With::Fields),
   };
   return all;
 }

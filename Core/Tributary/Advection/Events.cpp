@@ -49,6 +49,24 @@ Event eventAt(EventKind kind, const double origin[3], const char* what) {
   return event;
 }
 
+void requireField(std::int32_t field) {
+  if (field < 0 || field >= MostEvents)
+    throw Error("an event is of field " + std::to_string(field) + "; set Event::field to [0, " +
+                std::to_string(MostEvents - 1) + "]");
+}
+
+Event eventOfField(EventKind kind, std::int32_t field, double value, const char* what) {
+  requireField(field);
+  if (!std::isfinite(value))
+    throw Error(std::string("the ") + what + " of an event is " + numberText(value) +
+                "; set it to a finite number");
+  Event event;
+  event.kind = kind;
+  event.size = value;
+  event.field = field;
+  return event;
+}
+
 Event eventOf(EventKind kind, double size, const char* what) {
   requirePositive(size, what);
   Event event;
@@ -112,6 +130,24 @@ Event timeEvent(double time) {
   return eventOf(EventKind::Time, time, "time");
 }
 
+Event isovalueEvent(std::int32_t field, double value) {
+  return eventOfField(EventKind::Isovalue, field, value, "value");
+}
+
+Event labelEvent(std::int32_t field, double label) {
+  return eventOfField(EventKind::Label, field, label, "label");
+}
+
+Event labelEvent(std::int32_t field) {
+  return eventOfField(EventKind::AnyLabel, field, 0, "label");
+}
+
+bool haveFields(const EventList& events) {
+  for (int e = 0; e < events.count; ++e)
+    if (isOfField(events.event[e].kind)) return true;
+  return false;
+}
+
 void requireValid(const EventList& events) {
   if (events.count < 0 || events.count > MostEvents)
     throw Error("there are " + std::to_string(events.count) + " events; use at most " +
@@ -122,6 +158,10 @@ void requireValid(const EventList& events) {
     requireFinite(event.normal, "normal");
     requireFinite(event.side, "direction");
     if (!std::isfinite(event.size)) requirePositive(event.size, "size");
+    requireField(event.field);
+    if (event.kind == EventKind::AnyLabel && event.direction != EventDirection::Any)
+      throw Error(
+          "an event of any label has a direction; set Event::direction to EventDirection::Any");
     if (event.endsLine < 0)
       throw Error("crossing " + std::to_string(event.endsLine) +
                   " of an event ends lines; set Event::endsLine to 0 or a positive number");

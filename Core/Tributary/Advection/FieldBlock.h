@@ -141,6 +141,12 @@ class FieldBlock {
   }
   /// The number of points of a copy.
   [[nodiscard]] virtual std::int64_t copiedPoints() const { return 0; }
+  /// As writePointData(), of the cells of a copy.
+  virtual void writeCellData(Writer& message, const void* tuples, std::size_t bytes) const {
+    static_cast<void>(message), static_cast<void>(tuples), static_cast<void>(bytes);
+  }
+  /// The number of cells of a copy.
+  [[nodiscard]] virtual std::int64_t copiedCells() const { return 0; }
 
  protected:
   /// A block with these id() and piece().

@@ -46,6 +46,9 @@ struct EventProgress {
   double slope[3];    ///< Unit direction of the velocity.
   double speed;       ///< Its magnitude.
   double cellLength;  ///< See Particle.
+  // Events of fields: the values of EventFields at the beginning of the step, and at its end.
+  double startField[MostEvents];
+  double endField[MostEvents];
 
   // The search. Lengths are those of parts of the step, with the sign of fullStep.
   double low, lowValue;    ///< One end of the bracket, and the value of the function.

@@ -327,6 +327,7 @@ inline void moveOn(const StepRules& rules, Particle& p) {
   if constexpr (F == Flow::Steady) {
     p.time += p.h / p.speed;
     p.length += magnitude(p.h);
+    if (rules.fields) std::memcpy(p.events.startField, p.events.endField, sizeof p.events.endField);
   } else {
     p.time = endTime(rules, p);
     if (rules.events.count > 0) p.length += detail::distance(p.x, p.target);
@@ -375,10 +376,11 @@ inline void takePart(Particle& p, double h) {
 }
 
 /// Searches for the zero of a candidate in the part of the step that ends at `end`.
+/// @param fields  their values there; null if no event is of a field
 template <Integrator I>
 inline void searchZero(const StepRules& rules, Particle& p, int candidate, const double end[3],
-                       double h) {
-  detail::bracket(rules, p, candidate, end, h);
+                       double h, const double* fields) {
+  detail::bracket(rules, p, candidate, end, h, fields);
   takePart<I>(p, detail::secantZero(p.events));
 }
 
@@ -389,8 +391,8 @@ inline void leaveCandidate(const StepRules& rules, Particle& p) {
   e.handled = static_cast<std::uint16_t>(e.handled | detail::memberOf(rules, p, e.candidate));
   e.tried = 0;
   e.best = -1;
-  const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.handled);
-  if (next >= 0) return searchZero<I>(rules, p, next, e.end, e.fullStep);
+  const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.endField, e.handled);
+  if (next >= 0) return searchZero<I>(rules, p, next, e.end, e.fullStep, e.endField);
   p.stage = Stages<I>;
   e.phase = EventPhase::Return;
 }
@@ -403,7 +405,8 @@ template <Integrator I>
   EventProgress& e = p.events;
   std::memcpy(e.end, p.target, sizeof e.end);
   e.fullStep = p.h;
-  const int candidate = detail::nextCandidate(rules, p, e.end, p.h, 0);
+  detail::evaluateFields(rules, p, cell, e.endField);
+  const int candidate = detail::nextCandidate(rules, p, e.end, p.h, e.endField, 0);
   if (candidate < 0) return false;
   std::memcpy(e.slope, slope, sizeof e.slope);
   e.speed = speed;
@@ -412,32 +415,78 @@ template <Integrator I>
   e.endCell = cell;
   e.handled = e.tried = e.failed = 0;
   e.best = -1;
-  searchZero<I>(rules, p, candidate, e.end, p.h);
+  searchZero<I>(rules, p, candidate, e.end, p.h, e.endField);
   return true;
 }
 
-/// All slopes of a part of a step are known.
+/// Takes the next part of a step in the search for a zero, unless it is found.
+/// @param end  of the last part
+/// @param fields  their values there, if the candidate is of a field
+/// @return whether the zero is found
+template <Integrator I>
+[[nodiscard]] inline bool isZeroFound(const StepRules& rules, Particle& p, const double end[3],
+                                      const double* fields) {
+  EventProgress& e = p.events;
+  const Event& event = rules.events.event[e.candidate % MostEvents];
+  const double value = detail::candidateValue(rules, p, e.candidate, end, p.h, fields);
+  if (value != value) return leaveCandidate<I>(rules, p), false;
+  const double next =
+      detail::narrow(e, p.h, value, detail::eventRounding(event, p, end), detail::jumps(event));
+  if (next != p.h) return takePart<I>(p, next), false;
+  // A jump is recorded behind it, where the new label is.
+  detail::keepEarliest(e, detail::jumps(event) ? e.high : p.h);
+  return true;
+}
+
+/// A zero is found at the end of a part: looks for crossings before it.
+/// @param fields  as in searchZero()
+/// @return whether the part ends at the first crossing; otherwise the particle takes another part
+template <Integrator I>
+[[nodiscard]] inline bool isAtEarliest(const StepRules& rules, Particle& p, const double end[3],
+                                       const double* fields) {
+  EventProgress& e = p.events;
+  const int earlier = detail::nextCandidate(rules, p, end, p.h, fields, e.handled | e.tried);
+  if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h, fields), false;
+  const bool isBest = e.candidate == e.best && e.bestStep == p.h;
+  e.candidate = e.best;
+  e.phase = EventPhase::Arrive;
+  if (!isBest) takePart<I>(p, e.bestStep);
+  return isBest;
+}
+
+/// All slopes of a part of a step are known. With fields, what follows is decided when these are
+/// evaluated at its end.
 template <Integrator I>
 inline void endPart(const StepRules& rules, Particle& p) {
   EventProgress& e = p.events;
   const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
   if (e.phase == EventPhase::Search) {
     const Event& event = rules.events.event[e.candidate % MostEvents];
-    const double next =
-        detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
-                       detail::eventRounding(p, event, end));
-    if (next != p.h) return takePart<I>(p, next);
-    detail::keepEarliest(e, p.h);
-    const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
-    if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h);
-    const bool isBest = e.candidate == e.best;
-    e.candidate = e.best;
-    e.phase = EventPhase::Arrive;
-    if (!isBest) return takePart<I>(p, e.bestStep);
+    if (!isOfField(event.kind) && !isZeroFound<I>(rules, p, end, nullptr)) return;
+    if (!rules.fields && !isAtEarliest<I>(rules, p, end, nullptr)) return;
   }
-  if (!detail::isCrossingAt(rules, p, e.candidate, end)) return leaveCandidate<I>(rules, p);
+  if (e.phase == EventPhase::Arrive && !detail::isCrossingAt(rules, p, e.candidate, end))
+    return leaveCandidate<I>(rules, p);
   p.stage = Stages<I>;
   std::memcpy(p.target, end, sizeof end);
+}
+
+/// The velocity at the end of a part of a step is known, at p.target.
+/// @return whether there is a crossing to record
+template <Integrator I>
+[[nodiscard]] inline bool arriveAtPart(const StepRules& rules, Particle& p, std::int32_t cell) {
+  EventProgress& e = p.events;
+  if (e.phase != EventPhase::Search) return true;
+  if (!rules.fields) return leaveCandidate<I>(rules, p), false;  // of a malformed message
+  double fields[MostEvents];
+  detail::evaluateFields(rules, p, cell, fields);
+  const double end[3] = {p.target[0], p.target[1], p.target[2]};
+  const Event& event = rules.events.event[e.candidate % MostEvents];
+  if (isOfField(event.kind) && !isZeroFound<I>(rules, p, end, fields)) return false;
+  if (!isAtEarliest<I>(rules, p, end, fields)) return false;
+  const bool counts = detail::isCrossingAt(rules, p, e.candidate, end);
+  if (!counts) leaveCandidate<I>(rules, p);
+  return counts;
 }
 
 /// Records the crossing at p.target, and ends the line there if the event does.
@@ -561,12 +610,15 @@ template <Integrator I, Flow F, int Stage>
       return finish(p, Reason::UnexpectedValue), false;
     const double slope[3] = {velocity[0] * scale, velocity[1] * scale, velocity[2] * scale};
     if constexpr (Stage == S) {
-      if (p.isAtEvent()) return recordCrossing<I, F>(rules, p, cell, log);
+      if (p.isAtEvent())
+        return !arriveAtPart<I>(rules, p, cell) || recordCrossing<I, F>(rules, p, cell, log);
       if (F == Flow::Steady && (p.speed + speed) / 2 <= rules.terminalSpeed)
         return finish(p, Reason::Stagnation), false;
       if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
         return true;
       moveOn<F>(rules, p);
+    } else if constexpr (F == Flow::Steady) {
+      detail::evaluateFields(rules, p, cell, p.events.startField);
     }
     return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);
   }

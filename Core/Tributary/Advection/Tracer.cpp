@@ -437,9 +437,11 @@ void Tracer::advance(Place& here, const Portion& portion) {
   const std::size_t count = taken.size();
   Particle* const batch = taken.data();
   const Particle first = batch[0];
+  StepRules rules = options_.rules;
+  rules.block = &block;
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
     TrajectoryLog log = here.logs.take();
-    block.advance(options_.rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
+    block.advance(rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
                   portion.extraSteps, log);
     here.logs.give(std::move(log));
   };
@@ -609,6 +611,13 @@ void check(const TimeInterval& interval) {
 void check(const StepRules& rules) {
   if (rules.interval) check(*rules.interval);
   requireValid(rules.events);
+  if (haveFields(rules.events) != (rules.fields != nullptr))
+    throw Error(rules.fields ? "no event is of a field; leave StepRules::fields empty"
+                             : "an event is of a field; set StepRules::fields");
+  if (rules.interval && rules.fields)
+    throw Error(
+        "events of fields in an unsteady field; leave StepRules::fields or StepRules::interval "
+        "empty");
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");

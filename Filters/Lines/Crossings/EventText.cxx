@@ -42,6 +42,39 @@ std::vector<std::string> wordsOf(const std::string& text) {
   return words;
 }
 
+/// An event of an array, taken apart: its first word, the name, and what follows it.
+struct NamedArray {
+  std::string type, name, rest;
+};
+
+/// The parts of a text whose first word is followed by the name of an array.
+std::optional<NamedArray> namedArrayOf(const std::string& text) {
+  NamedArray parts;
+  std::size_t at = text.find_first_not_of(Separators);
+  const auto take = [&](const std::string& ends) {
+    const std::size_t begin = std::min(at, text.size());
+    at = std::min(text.find_first_of(ends, begin), text.size());
+    return text.substr(begin, at - begin);
+  };
+  for (const char c : take(Separators))
+    parts.type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (parts.type != "isovalue" && parts.type != "label") return {};
+  const std::string blanks = " \t\n\r,";
+  at = std::min(text.find_first_not_of(blanks, at), text.size());
+  const char quote = at < text.size() ? text[at] : ' ';
+  if (quote == '"' || quote == '\'') {
+    ++at;
+    parts.name = take(std::string(1, quote));
+    require(at < text.size(), "Events", '"' + text + '"', "put a second ", quote,
+            " after the name of the array");
+    ++at;
+  } else {
+    parts.name = take(blanks);
+  }
+  parts.rest = text.substr(at);
+  return parts;
+}
+
 std::optional<double> numberOf(const std::string& word) {
   const char* const begin = word.data() + (word[0] == '+' ? 1 : 0);
   const char* const end = word.data() + word.size();
@@ -54,15 +87,21 @@ std::optional<double> numberOf(const std::string& word) {
 /// One text, taken apart.
 class EventReader {
  public:
-  explicit EventReader(const std::string& text) : text_(text), words_(wordsOf(text)) {}
+  /// @param arrays  as in parseEvents(); receives one that is not there
+  EventReader(const std::string& text, std::vector<EventArray>* arrays)
+      : text_(text), arrays_(arrays), array_(namedArrayOf(text)) {
+    words_ = wordsOf(array_ ? array_->type + ' ' + array_->rest : text);
+  }
 
   Event read() {
     static const std::map<std::string, Event (EventReader::*)()> types{
         {"plane", &EventReader::plane},   {"box", &EventReader::box},
         {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
-        {"time", &EventReader::time},     {"angle", &EventReader::angle}};
+        {"time", &EventReader::time},     {"angle", &EventReader::angle},
+        {"label", &EventReader::label},   {"isovalue", &EventReader::isovalue}};
     const auto type = words_.empty() ? types.end() : types.find(words_[0]);
-    demand(type != types.end(), "use plane, box, sphere, angle, length or time as the first word");
+    demand(type != types.end(),
+           "use plane, box, sphere, angle, length, time, isovalue or label as the first word");
     collect();
     Event event;
     try {
@@ -165,7 +204,36 @@ class EventReader {
     return halfPlaneEvent(origin.data(), axis.data(), direction);
   }
 
+  /// The number of the array as a field.
+  std::int32_t field(bool isLabel) {
+    demand(arrays_, "use an event of another type: those of arrays are for streamlines");
+    const std::string& name = array_->name;
+    demand(!name.empty(), "give the name of an array after \"", words_[0], '"');
+    const auto found = std::find_if(arrays_->begin(), arrays_->end(), [&](const EventArray& array) {
+      return array.name == name && array.isLabel == isLabel;
+    });
+    const auto number = static_cast<std::int32_t>(found - arrays_->begin());
+    if (found == arrays_->end()) arrays_->push_back({name, isLabel, text_});
+    return number;
+  }
+  Event isovalue() {
+    const std::int32_t number = field(false);
+    demand(parts_["isovalue"].size() == 1, "give one number after the name of the array");
+    return isovalueEvent(number, parts_["isovalue"][0]);
+  }
+  Event label() {
+    const std::int32_t number = field(true);
+    const std::vector<double>& labels = parts_["label"];
+    demand(labels.size() <= 1, "give one number or none after the name of the array");
+    if (!labels.empty()) return labelEvent(number, labels[0]);
+    demand(direction_ == EventDirection::Any,
+           "give a number after the name of the array: there is one direction into its region");
+    return labelEvent(number);
+  }
+
   const std::string& text_;
+  std::vector<EventArray>* arrays_;
+  std::optional<NamedArray> array_;
   std::vector<std::string> words_;
   std::set<std::string> given_;
   std::map<std::string, std::vector<double>> parts_;
@@ -176,11 +244,13 @@ class EventReader {
 
 }  // namespace
 
-EventList parseEvents(const std::vector<std::string>& texts) {
+EventList parseEvents(const std::vector<std::string>& texts, std::vector<EventArray>* arrays) {
   require(texts.size() <= std::size_t(MostEvents), "Events",
           "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
   EventList events;
-  for (const std::string& text : texts) events.event[events.count++] = EventReader(text).read();
+  if (arrays) arrays->clear();
+  for (const std::string& text : texts)
+    events.event[events.count++] = EventReader(text, arrays).read();
   return events;
 }
 

@@ -8,8 +8,17 @@
 
 namespace tributary {
 
+/// An array of the input whose values are the function of events.
+struct EventArray {
+  std::string name;
+  bool isLabel = false;  ///< Whether its values are labels, which are not interpolated.
+  std::string text;      ///< Of the first event of the array.
+};
+
 /// Local. The events that texts describe: see vtkAsyncLineAlgorithm::AddEvent().
+/// @param arrays  Out: those of events, by Event::field; if null, such events are refused
 /// @throws Error if a text does not describe an event, or if there are too many
-[[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts);
+[[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts,
+                                    std::vector<EventArray>* arrays = nullptr);
 
 }  // namespace tributary

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -654,6 +655,279 @@ TEST(EventPromise, HoldsForAnyCutOfMeshes) {
   }
 }
 
+/// Fields that are functions of the position. Also counts points that are not in the cell that they
+/// are said to be in.
+class PlaceFields : public EventFields {
+ public:
+  using Function = std::function<double(const Vector&)>;
+  explicit PlaceFields(std::vector<Function> functions) : functions_(std::move(functions)) {}
+
+  void evaluate(const FieldBlock& block, const TrajectoryPoint& point,
+                double* values) const override {
+    for (std::size_t f = 0; f < functions_.size(); ++f)
+      values[f] = functions_[f]({point.x[0], point.x[1], point.x[2]});
+    Weights weights;
+    block.weights({}, {&point, 1}, weights);
+    for (int i = 0; i < weights.count[0]; ++i)
+      if (!(std::fabs(weights.weight(0, i) - 0.5) < 0.5 + Gap)) ++misplaced_;
+    ++evaluated_;
+  }
+  void expectAllInTheirCells() const {
+    EXPECT_EQ(misplaced_, 0);
+    EXPECT_GT(evaluated_, 0);
+  }
+
+ private:
+  static constexpr double Gap = 0.02;  ///< Walks end in cells that a point is a little outside of.
+  std::vector<Function> functions_;
+  mutable std::atomic<int> misplaced_{0}, evaluated_{0};
+};
+
+TEST(FieldEvents, OnCirclesAreWhereFormulasHaveThem) {
+  const PlaceFields fields({[](const Vector& x) { return x[0] + 2 * x[1] + 0.5 * x[2]; },
+                            [](const Vector& x) { return x[0] * x[0] + 0.3 * x[1]; },
+                            [](const Vector& x) { return std::floor(x[0] * 5) + x[1] * 0; }});
+  struct Case {
+    Event event;
+    std::function<double(const Vector&)> value;
+  };
+  const std::vector<Case> cases{
+      {isovalueEvent(0, 0.25), [](const Vector& x) { return x[0] + 2 * x[1] + 0.5 * x[2] - 0.25; }},
+      {isovalueEvent(1, 0.1), [](const Vector& x) { return x[0] * x[0] + 0.3 * x[1] - 0.1; }},
+      {labelEvent(2, 1), [](const Vector& x) { return x[0] >= 0.2 && x[0] < 0.4 ? 1 : -1; }},
+      {labelEvent(2, -1), [](const Vector& x) { return x[0] >= -0.2 && x[0] < 0 ? 1 : -1; }},
+      {plane({0.05, 0.1, 0}, {1, 0, 0}), [](const Vector& x) { return x[0] - 0.05; }}};
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    const double radius = 0.25 + along(0.65, i), angle = along(2 * Pi, 100 + i);
+    starts.push_back(
+        {radius * std::cos(angle), radius * std::sin(angle), along(0.8, 200 + i) - 0.4});
+  }
+  for (const EventDirection direction :
+       {EventDirection::Any, EventDirection::Positive, EventDirection::Negative}) {
+    TraceOptions options = smallSteps(0.004);
+    options.rules.maximumTime = 2 * Pi;
+    options.rules.maximumLength = std::numeric_limits<double>::infinity();
+    options.rules.fields = &fields;
+    for (const Case& c : cases) add(options.rules, c.event, 0, direction);
+    const Traced traced = traceGrid(world(), gridOf(rotation), starts, options);
+    std::size_t expected = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const double radius = std::hypot(starts[i][0], starts[i][1]);
+      const double angle = std::atan2(starts[i][1], starts[i][0]);
+      const auto at = [&](double time) {
+        return Vector{radius * std::cos(angle + time), radius * std::sin(angle + time),
+                      starts[i][2]};
+      };
+      for (std::size_t e = 0; e < cases.size(); ++e) {
+        const auto zeros = zerosOf([&](double t) { return cases[e].value(at(t)); },
+                                   options.rules.maximumTime, direction);
+        std::vector<CrossingPoint> found;
+        if (traced.crossings.count(std::int64_t(2 * i)))
+          for (const CrossingPoint& crossing : traced.crossings.at(std::int64_t(2 * i)))
+            if (crossing.event == int(e)) found.push_back(crossing);
+        ASSERT_EQ(found.size(), zeros.size()) << "event " << e << " on line " << i;
+        expected += zeros.size();
+        for (std::size_t n = 0; n < zeros.size(); ++n) {
+          EXPECT_NEAR(found[n].point.time, zeros[n], 2e-8) << "event " << e;
+          for (std::size_t a = 0; a < 3; ++a)
+            EXPECT_NEAR(found[n].point.x[a], at(zeros[n])[a], 2e-8) << "event " << e;
+        }
+      }
+    }
+    EXPECT_EQ(traced.count(), expected);
+    EXPECT_GT(expected, direction == EventDirection::Any ? 60u : 25u);
+  }
+  fields.expectAllInTheirCells();
+}
+
+// Straight lines: positions have no error of the integrator.
+TEST(FieldEvents, AreFoundToRounding) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0.25, -0.5}; };
+  const double nan = std::nan("");
+  const PlaceFields fields(
+      {[](const Vector& x) { return x[0] < 0.1 ? x[0] : 0.1 + 50 * (x[0] - 0.1); },
+       [](const Vector& x) { return x[0] * x[0]; },
+       [](const Vector& x) { return std::floor(4 * x[0]); },
+       [&](const Vector& x) { return std::fabs(x[0]) < 0.3 ? nan : x[0]; }});
+  TraceOptions options = smallSteps(0.19);
+  options.backward = true;
+  options.rules.fields = &fields;
+  add(options.rules, isovalueEvent(0, 0.6));     // beyond the kink, at x = 0.11
+  add(options.rules, isovalueEvent(1, 0.2025));  // -0.45 and 0.45
+  add(options.rules, labelEvent(2));             // each multiple of 0.25
+  add(options.rules, labelEvent(2, 2), 0, EventDirection::Positive);
+  add(options.rules, isovalueEvent(3, 0));  // in a hole of the field
+  add(options.rules, isovalueEvent(3, 0.4));
+  add(options.rules, plane({0.26, 0, 0}, {1, 0, 0}));
+  const std::vector<Vector> starts{{-0.93, -0.31, 0.43}, {0.25, -0.31, 0.43}, {0.83, -0.1, 0.2}};
+  const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+  using List = std::vector<std::pair<std::int32_t, double>>;
+  const auto eventsOf = [&](std::int64_t line) {
+    List events;
+    if (traced.crossings.count(line))
+      for (const CrossingPoint& crossing : traced.crossings.at(line))
+        events.emplace_back(crossing.event, crossing.point.x[0]);
+    return events;
+  };
+  const auto expect = [&](std::int64_t line, const List& expected) {
+    const List found = eventsOf(line);
+    ASSERT_EQ(found.size(), expected.size()) << "line " << line;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].first, expected[i].first) << "crossing " << i << " of line " << line;
+      EXPECT_NEAR(found[i].second, expected[i].second, 1e-14) << "line " << line;
+    }
+  };
+  // At one place, the event that is first in the list comes first.
+  expect(0, {{2, -0.75},
+             {2, -0.5},
+             {1, -0.45},
+             {2, -0.25},
+             {2, 0},
+             {0, 0.11},
+             {2, 0.25},
+             {6, 0.26},
+             {5, 0.4},
+             {1, 0.45},
+             {2, 0.5},
+             {3, 0.5},
+             {2, 0.75}});
+  expect(1, {});
+  // The seed is on a boundary, in the region above. Its first step begins in the hole of a field.
+  expect(2, {{6, 0.26}, {1, 0.45}, {2, 0.5}, {3, 0.5}, {2, 0.75}});
+  expect(3, {{2, 0.25}, {0, 0.11}, {2, 0}, {2, -0.25}, {1, -0.45}, {2, -0.5}});
+  fields.expectAllInTheirCells();
+}
+
+TEST(FieldEvents, EndALineAtTheCrossingGiven) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  const PlaceFields fields({[](const Vector& x) { return std::floor(10 * x[0]); },
+                            [](const Vector& x) { return x[0]; }});
+  TraceOptions options = smallSteps(0.7);  // several boundaries in one step: the first is found
+  options.rules.fields = &fields;
+  add(options.rules, labelEvent(0, 2), 1, EventDirection::Negative);
+  add(options.rules, plane({0.27, 0, 0}, {1, 0, 0}));
+  add(options.rules, isovalueEvent(1, 0.23));
+  const std::vector<Vector> starts{{0.21, 0.1, 0.1}};
+  const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+  const auto& found = traced.crossings.at(0);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].event, 2);
+  EXPECT_EQ(found[1].event, 1);
+  EXPECT_EQ(found[2].event, 0);
+  EXPECT_EQ(traced.ends.at(0).second, 0);
+  EXPECT_EQ(traced.lines.at(0).reason, Reason::Event);
+  EXPECT_NEAR(traced.lines.at(0).points.back()[0], 0.3, 1e-14);
+  // A label is recorded where it is the new one.
+  EXPECT_GE(std::floor(10 * found[2].point.x[0]), 3);
+}
+
+/// Fields in the box [0, 2 pi]^3, one with jumps, one with a hole.
+PlaceFields busyFields() {
+  return PlaceFields({[](const Vector& x) { return std::sin(x[0]) + 0.5 * x[1]; },
+                      [](const Vector& x) {
+                        const auto at = int(std::floor(x[0] / 1.3) + std::floor(x[1] / 1.1) +
+                                            std::floor(x[2] / 1.7));
+                        return double(at % 4);
+                      },
+                      [](const Vector& x) {
+                        return std::hypot(x[0] - 3, x[1] - 3) < 0.5 ? std::nan("") : x[1] - x[2];
+                      }});
+}
+
+StepRules busyFieldRules(Integrator integrator, int endsLine, const EventFields& fields) {
+  StepRules rules;
+  rules.integrator = integrator;
+  rules.maximumLength = 10;
+  rules.maximumSteps = 300;
+  rules.fields = &fields;
+  add(rules, labelEvent(1));
+  add(rules, isovalueEvent(0, 1.5), 2 * endsLine);
+  add(rules, plane({3, 3, 3}, {1, 1, 0.2}));
+  add(rules, labelEvent(1, 2), endsLine, EventDirection::Positive);
+  add(rules, isovalueEvent(2, 0.1));
+  add(rules, lengthEvent(3.5));
+  return rules;
+}
+
+template <class Trace>
+void expectFieldPromise(const std::string& what, Trace&& traceWith) {
+  const PlaceFields fields = busyFields();
+  for (const Integrator integrator :
+       {Integrator::RungeKutta2, Integrator::RungeKutta4, Integrator::RungeKutta45}) {
+    TraceOptions options;
+    options.backward = true;
+    const int endsLine = integrator == Integrator::RungeKutta4 ? 3 : 0;
+    options.rules = busyFieldRules(integrator, endsLine, fields);
+    const auto alone = makeLoopbackTransport();
+    const Traced expected = traceWith(*alone, 1, 1, options);
+    EXPECT_GT(expected.count(), 150u) << what;
+    const int ranks = world().size();
+    EXPECT_EQ(differences(expected, traceWith(world(), ranks, 1, options)), 0u) << what;
+    EXPECT_EQ(differences(expected, traceWith(world(), 2 * ranks + 1, 5, options)), 0u) << what;
+    if (endsLine > 0) continue;
+    TraceOptions plain = options;  // lines are those without events
+    plain.rules.events = {};
+    plain.rules.fields = nullptr;
+    EXPECT_TRUE(expected.lines == traceWith(*alone, 1, 1, plain).lines) << what;
+  }
+  fields.expectAllInTheirCells();
+}
+
+TEST(FieldEventPromise, HoldsForAnyCutOfGrids) {
+  for (const bool uniform : {true, false})
+    expectFieldPromise(
+        uniform ? "uniform" : "rectilinear",
+        [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+          GridSetup setup;
+          setup.uniform = uniform;
+          setup.isDouble = uniform;
+          setup.pieces = pieces;
+          setup.blocksPerPiece = blocks;
+          setup.ghostLayers = blocks > 4 ? 1 : 0;
+          const auto grid = makeGridDomain(transport, setup);
+          return traceAll(transport, grid->domain, seedsOf(40, transport), options);
+        });
+}
+
+TEST(FieldEventPromise, HoldsForAnyCutOfMeshes) {
+  expectFieldPromise(
+      "mesh", [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+        MeshSetup setup;
+        setup.mesh = makeMesh(MeshKind::Tetrahedra, 6);
+        for (Vector& x : setup.mesh.points)
+          for (double& c : x) c = static_cast<float>((c + 1) * Pi);
+        setup.flow = abc;
+        setup.pieces = pieces;
+        setup.blocksPerPiece = blocks;
+        const auto mesh = makeMeshDomain(transport, setup);
+        return traceAll(transport, mesh->domain, seedsOf(40, transport), options);
+      });
+}
+
+// A step may lead across a hole in which no part of it can end.
+TEST(FieldEvents, InAHoleAreRecordedAtTheEndOfTheStep) {
+  const MeshSetup setup = meshWithHole(-0.7);
+  const PlaceFields fields(
+      {[](const Vector& x) { return x[0]; }, [](const Vector& x) { return x[0] < -0.65 ? 1 : 2; }});
+  TraceOptions options = smallSteps(0.9);
+  options.rules.integrator = Integrator::RungeKutta2;
+  options.rules.fields = &fields;
+  add(options.rules, labelEvent(1, 2), 1);
+  add(options.rules, isovalueEvent(0, -0.15));
+  const auto domain = makeMeshDomain(world(), setup);
+  std::vector<Seed> seeds;
+  if (world().rank() == 0) seeds.push_back({{-0.95, 0.01, 0.01}, 0});
+  const Traced traced = traceAll(world(), domain->domain, seeds, options);
+  const auto& found = traced.crossings.at(0);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].event, 1);
+  EXPECT_NEAR(found[0].point.x[0], -0.15, 1e-12);
+  EXPECT_EQ(found[1].event, 0);
+  EXPECT_NEAR(found[1].point.x[0], -0.05, 1e-12);
+  EXPECT_EQ(traced.lines.at(0).reason, Reason::Event);
+}
+
 TEST(BadEvents, AreRefused) {
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
   const Vector zero{0, 0, 0}, one{1, 1, 1}, spoiled{0, nan, 0}, axis{0, 0, 1};
@@ -684,6 +958,26 @@ TEST(BadEvents, AreRefused) {
   EXPECT_EQ(message([&] { return requireValid(options, {}), 0; }), "");
   options.progressOf = [](const Seed&) { return LineProgress(); };
   EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "progressOf empty"));
+  const PlaceFields fields({});
+  options.rules.fields = &fields;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "StepRules::fields"));
+  options.rules.events.event[0] = labelEvent(MostEvents - 1);
+  EXPECT_EQ(message([&] { return requireValid(options, {}), 0; }), "");
+  options.rules.events.event[0].direction = EventDirection::Positive;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "Event::direction"));
+  options.rules.events.event[0] = labelEvent(1, 3);
+  options.rules.events.event[0].field = -1;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "Event::field"));
+  options.rules.events.event[0].field = 0;
+  options.rules.fields = nullptr;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "StepRules::fields"));
+  EXPECT_TRUE(has(message([&] { return isovalueEvent(MostEvents, 1); }), "Event::field"));
+  EXPECT_TRUE(has(message([&] { return isovalueEvent(0, nan); }), "value"));
+  EXPECT_TRUE(has(message([&] { return labelEvent(0, infinite); }), "label"));
+  options.progressOf = nullptr;
+  options.rules.fields = &fields;
+  options.rules.interval = TimeInterval{0, 1, 1};
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "unsteady"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -80,6 +81,8 @@ MigratingParticle sampleAtEvent(int stage, Status status) {
   for (int a = 0; a < 3; ++a) {
     e.end[a] = 3.3 * a;
     e.slope[a] = 0.2 * a - 0.1;
+    e.startField[a] = 0.7 * a - 0.6;
+    e.endField[a] = 0.9 * a + 0.1;
   }
   e.speed = 7;
   e.cellLength = 1.5;
@@ -132,7 +135,7 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
   // At the end of a step that is at no event yet, the first slope travels, too.
   MigratingParticle ending = sample(Stages, Status::Active);
   EXPECT_EQ(std::memcmp(ending.particle.k[0], sendAndRead(ending, Stages, 2).particle.k[0], 24), 0);
-  // Between steps, only the numbers of crossings travel.
+  // Between steps, only the numbers of crossings and the values of fields travel.
   MigratingParticle sent = sampleAtEvent(1, Status::Active);
   sent.particle.events.phase = EventPhase::None;
   const MigratingParticle got = sendAndRead(sent, Stages, 2);
@@ -140,6 +143,14 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
   EXPECT_EQ(got.particle.events.endBlock, 0);
   for (int n = 0; n < MostEvents; ++n)
     EXPECT_EQ(got.particle.events.count[n], n < 2 ? 10 * n + 3 : 0);
+  const double* const fields = sent.particle.events.startField;
+  EXPECT_EQ(std::memcmp(got.particle.events.startField, fields, sizeof(double) * MostEvents), 0);
+  // Also without crossings, if a field is not a number, and beside a search.
+  MigratingParticle uncrossed = sample(2, Status::Seeking);
+  uncrossed.particle.events.startField[MostEvents - 1] = std::nan("");
+  const MigratingParticle arrived = sendAndRead(uncrossed, Stages, 2);
+  EXPECT_TRUE(std::isnan(arrived.particle.events.startField[MostEvents - 1]));
+  EXPECT_EQ(arrived.best.block, 9);
 }
 
 TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
@@ -189,6 +200,10 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
     EXPECT_NE(read(t, 2), "");
   }
   EXPECT_NE(spoiled([](EventProgress& e) { e.phase = EventPhase(5); }), "");
+  MigratingParticle withFields = sample(2, Status::Active);
+  withFields.particle.events.startField[0] = 1;
+  EXPECT_EQ(read(withFields, 1), "");
+  EXPECT_NE(read(withFields, 0), "");
 }
 
 TEST(ParticleMessage, RefusesWhatNoParticleCanBe) {

@@ -317,9 +317,25 @@ def main():
         "length -1", "time 0", "time", "plane normal 0 0 \u22121", "plane normal 0;0;1", "plane: normal 0 0 1",
         "plane normal 0 0 1 end end 2", "plane normal 0 0 1 positive positive", "plane normal 0 0 1 any positive",
         "plane normal 0 0 1 plane", "length 1 length 1",
+        "isovalue", "isovalue height", "isovalue height 1 2", "isovalue height nan", "isovalue 'height 1",
+        "isovalue nothing 1", "isovalue velocity 1", "label", "label height positive", "label height 1 2",
+        'label "" 1', "label height 1 end 0",
     ):
         cases.refused_property("Events", [bad], good_event)
     cases.refused_property("Events", 9 * good_event, good_event)
+    for how, event in (
+        ('if last: points.RemoveArray("height")', "isovalue height 9"),
+        ("if last:\n  " + SHORT.format(name="height", components=1, place="points").replace("\n", "\n  "),
+         "label height 9"),
+        ("if last:\n  " + SHORT.format(name="height", components=2, place="points")
+         .replace("\n", "\n  ").replace("SetNumberOfTuples(1)", "SetNumberOfTuples(data.GetNumberOfPoints())"),
+         "isovalue 'height' 9"),
+    ):
+        bad = spoiled(data, how)
+        lines = check.tracer(bad, seeds, Events=[event])
+        cases.refused(f"{event}, {how[:40]}", (check.label("Events"), "height", event), lines,
+                      lambda p: setattr(p, "Input", data))
+        check.delete(lines, bad)
     cases.refused_property("CrossingsOnly", 1, 0)
 
     def take_good(lines):

@@ -379,6 +379,11 @@ void MeshBlock::writePointData(Writer& writer, const void* tuples, std::size_t b
   if (size > 0) std::memcpy(writer.extend(size), tuples, size);
 }
 
+void MeshBlock::writeCellData(Writer& writer, const void* tuples, std::size_t bytes) const {
+  const std::size_t size = piece_.types.size() * bytes;
+  if (size > 0) std::memcpy(writer.extend(size), tuples, size);
+}
+
 std::unique_ptr<FieldBlock> MeshBlock::read(BlockId id, int piece, BlockId blocks,
                                             const ParallelFor& parallelFor, Reader& reader) {
   const auto topology = readMesh(piece, blocks, parallelFor, reader);

@@ -62,6 +62,8 @@ class MeshBlock : public FieldBlock {
   CopySize copySize() const override;
   void writeCopy(Writer& writer) const override;
   void writePointData(Writer& writer, const void* tuples, std::size_t bytes) const override;
+  void writeCellData(Writer& writer, const void* tuples, std::size_t bytes) const override;
+  std::int64_t copiedCells() const override { return std::int64_t(piece_.types.size()); }
   std::int64_t copiedPoints() const override { return piece_.points.tuples; }
   /// Reads what writeCopy() has written: a copy of the whole piece.
   /// @param blocks  the number of blocks of all ranks

@@ -14,8 +14,8 @@ namespace tributary::detail {
 namespace {
 
 /// The part of fixed size. Followed by three doubles for each known slope, then, if the particle
-/// has crossed events, is at one or began at a time, by what it knows of these, then, if it is
-/// seeking, by the best match.
+/// has crossed events, is at one or began at a time, by what it knows of these, and between events
+/// by the values of fields, if it has any, then, if it is seeking, by the best match.
 struct Fixed {
   double x[3], target[3];
   double h, next, minimum, maximum, cellLength, speed, time, length;
@@ -29,12 +29,13 @@ struct Fixed {
 static_assert(sizeof(Fixed) == 136, "no padding travels");
 
 /// Flags of a particle.
-enum : std::uint8_t { LastTry = 1, HasProgress = 2, IsAtEvent = 4 };
+enum : std::uint8_t { LastTry = 1, HasProgress = 2, IsAtEvent = 4, HasFields = 8 };
 
 /// What travels of EventProgress, if a particle is at an event; otherwise only its beginning and
 /// its counts do.
 constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
-static_assert(EventBytes == 16 * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5, "no padding travels");
+static_assert(EventBytes == (16 + 2 * MostEvents) * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5,
+              "no padding travels");
 
 /// Copies what a particle and its message hold alike, either way.
 template <class From, class To>
@@ -70,6 +71,11 @@ int slopesNeeded(int stage, int stages, int events) {
 bool hasProgress(const EventProgress& events) {
   return events.begun != 0 || std::any_of(std::begin(events.count), std::end(events.count),
                                           [](std::int32_t count) { return count != 0; });
+}
+
+bool hasFields(const EventProgress& events) {
+  return std::any_of(std::begin(events.startField), std::end(events.startField),
+                     [](double value) { return value != 0; });
 }
 
 bool isCandidate(int candidate, int events) {
@@ -108,6 +114,11 @@ void readEvents(Reader& reader, std::uint8_t flags, int count, int stage, Status
     const auto bytes = reader.raw(sizeof events.count);
     std::memcpy(events.count, bytes.data(), bytes.size());
   }
+  if ((flags & HasFields) && !(flags & IsAtEvent)) {
+    if (count == 0) refuseMessage("values of fields without events");
+    const auto bytes = reader.raw(sizeof events.startField);
+    std::memcpy(events.startField, bytes.data(), bytes.size());
+  }
   requireCounts(events.count, count);
 }
 
@@ -131,9 +142,9 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
   Fixed fixed{};
   copyState(p, fixed);
   fixed.status = static_cast<std::uint8_t>(p.status);
-  fixed.flags = static_cast<std::uint8_t>((p.lastTry ? LastTry : 0) |
-                                          (hasProgress(p.events) ? HasProgress : 0) |
-                                          (p.isAtEvent() ? IsAtEvent : 0));
+  fixed.flags = static_cast<std::uint8_t>(
+      (p.lastTry ? LastTry : 0) | (hasProgress(p.events) ? HasProgress : 0) |
+      (p.isAtEvent() ? IsAtEvent : 0) | (hasFields(p.events) ? HasFields : 0));
   append(message, &fixed, sizeof fixed);
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s)
     append(message, p.k[s], 3 * sizeof(double));
@@ -143,6 +154,8 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
     append(message, &p.events.begun, sizeof p.events.begun);
     append(message, p.events.count, sizeof p.events.count);
   }
+  if (hasFields(p.events) && !p.isAtEvent())
+    append(message, p.events.startField, sizeof p.events.startField);
   if (p.status == Status::Seeking) append(message, &migrating.best, sizeof migrating.best);
 }
 

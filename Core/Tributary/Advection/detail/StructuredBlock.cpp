@@ -261,6 +261,14 @@ void StructuredBlock::writePointData(Writer& writer, const void* tuples, std::si
   writeRows(writer, tuples, bytes, true);
 }
 
+void StructuredBlock::writeCellData(Writer& writer, const void* tuples, std::size_t bytes) const {
+  writeRows(writer, tuples, bytes, false);
+}
+
+std::int64_t StructuredBlock::copiedCells() const {
+  return CellLattice(*grid_, evaluated(), false).tuples();
+}
+
 std::int64_t StructuredBlock::copiedPoints() const {
   return CellLattice(*grid_, evaluated(), true).tuples();
 }

@@ -63,6 +63,8 @@ class StructuredBlock : public FieldBlock {
   CopySize copySize() const override;
   void writeCopy(Writer& writer) const override;
   void writePointData(Writer& writer, const void* tuples, std::size_t bytes) const override;
+  void writeCellData(Writer& writer, const void* tuples, std::size_t bytes) const override;
+  std::int64_t copiedCells() const override;
   std::int64_t copiedPoints() const override;
 
  private:

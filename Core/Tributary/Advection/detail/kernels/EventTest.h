@@ -8,6 +8,7 @@
 
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Trajectory.h"
 #include "Tributary/Advection/Vector.h"
 
 namespace tributary::detail {
@@ -74,9 +75,9 @@ TRIBUTARY_INLINE Number ageOf(const StepRules& rules, Number begun, Number time)
   return magnitude(time - begun) + 4 * std::numeric_limits<double>::epsilon() * magnitude(begun);
 }
 
-/// Whether an event depends on the position.
+/// Whether an event depends on the position alone.
 TRIBUTARY_INLINE bool isPlace(const Event& event) {
-  return event.kind != EventKind::Length && event.kind != EventKind::Time;
+  return event.kind != EventKind::Length && event.kind != EventKind::Time && !isOfField(event.kind);
 }
 
 /// Whether an event depends on the coordinate along an axis, and is therefore another one in
@@ -111,9 +112,35 @@ TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number
     case EventKind::Length:
       return length - event.size * Reached;
     case EventKind::Time:
+    case EventKind::Isovalue:  // see fieldValue()
+    case EventKind::Label:
+    case EventKind::AnyLabel:
       break;
   }
   return age - event.size * Reached;
+}
+
+/// The same of an event of a field.
+/// @param value,start  of the field: here, and at the beginning of the step
+inline double fieldValue(const Event& event, double value, double start) {
+  if (event.kind == EventKind::Isovalue) return value - event.size;
+  const bool isLabel = event.kind == EventKind::Label;
+  if (value != value || (!isLabel && start != start)) return value + start;  // not a number
+  return (value == event.size && isLabel) || (value != start && !isLabel) ? 1 : -1;
+}
+
+/// Evaluates the fields of events at p.target.
+/// @param cell  that holds it, for the log
+inline void evaluateFields(const StepRules& rules, const Particle& p, std::int32_t cell,
+                           double* values) {
+  if (!rules.fields) return;
+  TrajectoryPoint point;
+  for (int a = 0; a < 3; ++a) point.x[a] = p.target[a];
+  point.time = p.time;
+  point.line = p.line;
+  point.index = p.steps;
+  point.cell = cell;
+  rules.fields->evaluate(*rules.block, point, values);
 }
 
 /// Whether a crossing from one value to another one counts. Zero is positive.
@@ -131,6 +158,7 @@ template <class P>
 TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide end[3], Wide time,
                                   Wide length) {
   WideInt any{};
+  if (rules.fields) return toCondition(AllLanes);  // each particle evaluates them alone
   Wide first[3], last[3];
   for (int a = 0; a < 3; ++a) {
     const Wide direction = directionFrom<Wide>(p.x[a], end[a]);
@@ -179,19 +207,41 @@ inline double lengthOfPart(const StepRules& rules, const Particle& p, const doub
 /// The value of a candidate's function at a point of the step of a particle.
 /// @pre EventProgress::end is the end of the step
 /// @param h  length of the part of the step that leads to x
+/// @param fields  their values there; null if no event is of a field
 inline double candidateValue(const StepRules& rules, const Particle& p, int candidate,
-                             const double x[3], double h) {
+                             const double x[3], double h, const double* fields) {
+  const Event& event = rules.events.event[candidate % MostEvents];
+  if (isOfField(event.kind))
+    return fieldValue(event, fields[event.field], p.events.startField[event.field]);
   double image[3];
   for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
-  return eventValue(rules.events.event[candidate % MostEvents], image,
-                    ageOf(rules, p.events.begun, timeOfPart(rules, p, h)),
+  return eventValue(event, image, ageOf(rules, p.events.begun, timeOfPart(rules, p, h)),
                     lengthOfPart(rules, p, x, h));
 }
 
-/// The rounding error of an event's function at a point of the step of a particle.
-inline double eventRounding(const Particle& p, const Event& event, const double x[3]) {
+/// The same at the beginning of the step.
+inline double valueAtStart(const StepRules& rules, const Particle& p, int candidate) {
+  return candidateValue(rules, p, candidate, p.x, 0, p.events.startField);
+}
+
+/// The same at the end of the step. @pre EventProgress::fullStep and endField are those of the step
+inline double valueAtEnd(const StepRules& rules, const Particle& p, int candidate) {
+  return candidateValue(rules, p, candidate, p.events.end, p.events.fullStep, p.events.endField);
+}
+
+/// Whether the function of an event jumps between -1 and 1, so that secants are of no use.
+inline bool jumps(const Event& event) {
+  return event.kind == EventKind::Label || event.kind == EventKind::AnyLabel;
+}
+
+/// The rounding error of the function of an event at a point of the step of a particle.
+inline double eventRounding(const Event& event, const Particle& p, const double x[3]) {
+  if (jumps(event)) return 0;
   double sum = magnitude(event.size);
   if (event.kind == EventKind::Time) sum += magnitude(p.events.begun);
+  if (event.kind == EventKind::Isovalue)  // interpolated from values that may be larger
+    sum = 4 * (sum + magnitude(p.events.startField[event.field]) +
+               magnitude(p.events.endField[event.field]));
   if (isPlace(event))
     for (int a = 0; a < 3; ++a)
       sum += magnitude(x[a]) + magnitude(event.origin[a]) +
@@ -207,11 +257,13 @@ inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate
   if (e >= rules.events.count) return false;
   for (int a = 0; a < 3; ++a)
     if ((image >> a & 1) != 0 && !(dependsOn(event, a) && leavesImage(rules, p, a))) return false;
-  const double before = candidateValue(rules, p, candidate, p.x, 0);
-  const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
+  const double before = valueAtStart(rules, p, candidate);
+  const double after = valueAtEnd(rules, p, candidate);
+  if (before != before || after != after) return false;  // a field that is not a number
   if (!isCrossing<bool>(event, before, after)) return false;
   // A seed on the surface. One on a length or at a time does not exist.
-  return p.length > 0 || !isPlace(event) || magnitude(before) > eventRounding(p, event, p.x);
+  return p.length > 0 || !(isPlace(event) || event.kind == EventKind::Isovalue) ||
+         magnitude(before) > eventRounding(event, p, p.x);
 }
 
 /// The candidates of a step that can be told apart, the first ones; no step crosses as many.
@@ -231,18 +283,19 @@ inline unsigned memberOf(const StepRules& rules, const Particle& p, int candidat
 /// none.
 /// @pre as for isCandidate()
 /// @param h  length of the part of the step that leads to x
+/// @param fields  as in candidateValue()
 /// @param without  a set of candidates that are left out
 inline int nextCandidate(const StepRules& rules, const Particle& p, const double x[3], double h,
-                         unsigned without) {
+                         const double* fields, unsigned without) {
   unsigned member = 1;
   for (int candidate = 0; candidate < EventCandidates && member <= LastCandidate; ++candidate) {
     if (!isCandidate(rules, p, candidate)) continue;
     const bool isLeftOut = (without & member) != 0;
     member <<= 1;
     if (isLeftOut) continue;
-    const double there = candidateValue(rules, p, candidate, x, h);
-    const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
-    if ((there >= 0) == (after >= 0)) return candidate;
+    const double there = candidateValue(rules, p, candidate, x, h, fields);
+    const double after = valueAtEnd(rules, p, candidate);
+    if (there == there && (there >= 0) == (after >= 0)) return candidate;
   }
   return -1;
 }
@@ -267,8 +320,8 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
 /// the zero of a linear function on the straight line between the ends of the step.
 inline bool isCrossingBetweenEnds(const StepRules& rules, const Particle& p, int candidate) {
   const double* const end = p.events.end;
-  const double before = candidateValue(rules, p, candidate, p.x, 0);
-  const double after = candidateValue(rules, p, candidate, end, p.events.fullStep);
+  const double before = valueAtStart(rules, p, candidate);
+  const double after = valueAtEnd(rules, p, candidate);
   const double share = before / (before - after);
   double x[3];
   for (int a = 0; a < 3; ++a) x[a] = p.x[a] + share * (end[a] - p.x[a]);
@@ -302,8 +355,9 @@ constexpr std::uint8_t MostTrials = 80;
 /// Narrows the bracket by a trial (method of Anderson and Bjorck).
 /// @param h,value  of the trial
 /// @param rounding  a value that is zero
+/// @param halves  whether brackets are halved from the first trial on
 /// @return the next trial; h if it has found the zero
-inline double narrow(EventProgress& e, double h, double value, double rounding) {
+inline double narrow(EventProgress& e, double h, double value, double rounding, bool halves) {
   if (magnitude(value) <= rounding || ++e.trials >= MostTrials) return h;
   if ((value >= 0) == (e.highValue >= 0)) {
     const double factor = 1 - value / e.highValue;
@@ -318,15 +372,17 @@ inline double narrow(EventProgress& e, double h, double value, double rounding) 
     e.lowValue = value;
     e.lastSide = -1;
   }
-  const double next = e.trials < SecantTrials ? secantZero(e) : e.low + 0.5 * (e.high - e.low);
+  const double next =
+      e.trials < SecantTrials && !halves ? secantZero(e) : e.low + 0.5 * (e.high - e.low);
   const double least = std::numeric_limits<double>::epsilon() * magnitude(e.fullStep);
   return magnitude(next - h) <= least ? h : next;
 }
 
 /// Begins the search for the zero of a candidate in a part of the step.
 /// @param end,h  the end of the part, and its length
+/// @param fields  as in candidateValue()
 inline void bracket(const StepRules& rules, Particle& p, int candidate, const double end[3],
-                    double h) {
+                    double h, const double* fields) {
   EventProgress& e = p.events;
   e.phase = EventPhase::Search;
   e.candidate = static_cast<std::int8_t>(candidate);
@@ -334,9 +390,9 @@ inline void bracket(const StepRules& rules, Particle& p, int candidate, const do
   e.trials = 0;
   e.lastSide = 0;
   e.low = 0;
-  e.lowValue = candidateValue(rules, p, candidate, p.x, 0);
+  e.lowValue = valueAtStart(rules, p, candidate);
   e.high = h;
-  e.highValue = candidateValue(rules, p, candidate, end, h);
+  e.highValue = candidateValue(rules, p, candidate, end, h, fields);
 }
 
 /// Keeps the earlier of the crossing that was found and those before; of crossings at one place,
