@@ -12,6 +12,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 //------------------------------------------------------------------------------
 vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed, bool hasEventsOfArrays)
