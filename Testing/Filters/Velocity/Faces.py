@@ -298,7 +298,8 @@ def strained(x, begin, end, slope=np.array(SLOPE), start=np.array(BEGIN)):
 
 def strain(side, dtype="float64", **arguments):
     after = STRAIN.format(slope=SLOPE, begin=BEGIN, side=side, dtype=dtype)
-    return source("swirl", TIMES, dtype="float64", after=after, **{"mesh": "image", "size": 13, **arguments})
+    usual = {} if "build" in arguments else {"mesh": "image", "size": 13}
+    return source("swirl", TIMES, dtype="float64", after=after, **{**usual, **arguments})
 
 
 def in_time():
@@ -310,6 +311,8 @@ def in_time():
         ("low", {}, {}), ("high", {"ghosts": 1}, {"BlocksPerRank": 3}),
         ("low", {"container": "multiblock", "pieces": 5}, {"LendingMemory": 0}),
         ("high", {"mesh": "rectilinear"}, {}),
+        # Other grids at each step, other numbers of pieces, and none on the first rank at the second one.
+        ("low", {"build": "unsteady.remesh", "steps": [("image", 9), ("image", 13), ("image", 11)], "cut": 1}, {}),
     ):
         data = strain(side, **arguments)
         # Averages for the vorticity are rounded to a share of the largest speed, also of the ends.
