@@ -235,6 +235,12 @@ def check_concentration():
         wrong.YComponent = ["CELLS", "u"]
         refusals.refused(f"concentration: {name}, then one array twice", wrong, ("Y Component", "X Component"))
         check.delete(wrong, data)
+    data = source("turn", TIMES[:1], after=SPLIT, mesh="image", size=9)
+    wrong = check.carried(data, NumberOfSteps=1, ComponentPosition="Faces, Low Side", **rules)
+    refusals.refused("concentration: faces of points", wrong, ("Component Position", "Faces, Low Side", "points"))
+    wrong.XComponent, wrong.YComponent, wrong.ZComponent = (["CELLS", n] for n in "uvw")
+    refusals.cured("concentration: faces of points", wrong, 1)
+    check.delete(wrong, data)
     return refusals.failures
 
 
