@@ -284,6 +284,30 @@ def vorticity():
     return [digest_of(rows)]
 
 
+def globe():
+    """A sphere that turns about its poles, in meters per second: all cells turn by the same angle."""
+    rate = 2e-5  # radians per second
+    longitudes, latitudes = np.linspace(-180, 180, 25), np.linspace(-80, 80, 17)
+    grid = grids.Grid("rectilinear", [longitudes, latitudes, np.linspace(0, 1, 4)])
+    middle = (latitudes[1:] + latitudes[:-1]) / 2
+    east = np.broadcast_to((rate * velocities.RADIUS * np.cos(np.radians(middle)))[None, :, None], (3, 16, 25))
+    north = np.zeros((3, 17, 24))
+    north[:, 1:-1] = 2 * rate * velocities.RADIUS / 100
+    where = np.random.default_rng(8).uniform([-170, -40, 0.1], [170, 40, 0.9], (20, 3))
+    start = seeds(where)
+    rows = same_for_all("globe", grid, [east, north, np.zeros((4, 16, 24))], start,
+                        {"MaximumStreamlineLength": 300.0, "IntegrationDirection": "FORWARD", "ComputeVorticity": 0,
+                         "InitialStepLength": 0.02, "IntegratorType": "Runge-Kutta 4", "MaximumSteps": 20000,
+                         "Periodic": [1, 0, 0], **velocities.SPHERE})
+    for seed, times, points, _, _ in rows:
+        inside = abs(points[:, 1]) < 70
+        turned = np.degrees(rate * times[:, None]) * [1, 0.02, 0]
+        expect(inside.sum() > 100 and abs(points - where[seed] - turned)[inside].max() < 1e-3,
+               f"an error of {abs(points - where[seed] - turned)[inside].max()} degrees")
+    check.delete(start)
+    return [digest_of(rows)]
+
+
 TIMES = [0.0, 0.5, 1.5]
 STRAIN = """
 import velocities
@@ -395,7 +419,7 @@ def concentrations():
 def main():
     work = {
         "linear, image": lambda: linear("image"), "linear, rectilinear": lambda: linear("rectilinear"),
-        "basin": lambda: basin(False), "land": lambda: basin(True), "around": around, "holes": holes,
+        "basin": lambda: basin(False), "land": lambda: basin(True), "around": around, "holes": holes, "globe": globe,
         "vorticity": vorticity, "concentrations": concentrations, "in time": in_time, "maps": maps,
     }
     check.run_cases(work, COMM.rank, "faces")
