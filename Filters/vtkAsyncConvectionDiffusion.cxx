@@ -308,6 +308,7 @@ tributary::VelocityForm vtkAsyncConvectionDiffusion::MakeVelocityForm() {
     form.components[static_cast<std::size_t>(c)] = {this->NameOfArray(COMPONENT + c),
                                                     finder(COMPONENT + c)};
   }
+  form.position = static_cast<tributary::ComponentPosition>(this->ComponentPosition);
   return form;
 }
 
@@ -371,6 +372,7 @@ bool vtkAsyncConvectionDiffusion::Execute(tributary::Transport& transport,
 void vtkAsyncConvectionDiffusion::PrintSelf(ostream& os, vtkIndent indent) {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "VelocityForm: " << this->VelocityForm << "\n"
+     << indent << "ComponentPosition: " << this->ComponentPosition << "\n"
      << indent << "Diffusivity: " << this->Diffusivity << "\n"
      << indent << "Decay: " << this->Decay << "\n"
      << indent << "Conservative: " << this->Conservative << "\n";

@@ -76,6 +76,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
 
   enum VelocityForms { VECTOR_ARRAY = 0, COMPONENTS = 1 };
 
+  enum ComponentPositions { POINTS_OR_CELLS = 0, LOW_FACES = 1, HIGH_FACES = 2 };
+
   enum SideConditions {
     OUTFLOW = 0,  ///< No diffusion through the side; outflow carries the concentration.
     VALUE = 1,    ///< A fixed concentration at the side.
@@ -106,6 +108,16 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
    */
   vtkSetClampMacro(VelocityForm, int, VECTOR_ARRAY, COMPONENTS);
   vtkGetMacro(VelocityForm, int);
+  ///@}
+
+  ///@{
+  /**
+   * Where the values of COMPONENTS belong to, as in vtkAsyncParticleAlgorithm. LOW_FACES and
+   * HIGH_FACES: arrays of cells have the velocity through one face of each cell, as on an Arakawa C
+   * grid; the grid is closed beyond the last cells, or periodic. Default: POINTS_OR_CELLS.
+   */
+  vtkSetClampMacro(ComponentPosition, int, POINTS_OR_CELLS, HIGH_FACES);
+  vtkGetMacro(ComponentPosition, int);
   ///@}
 
   ///@{
@@ -301,6 +313,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConvectionDiffusion : public vtkAsyncSolve
   tributary::ConvectionDiffusionSettings MakeSettings();
 
   int VelocityForm = VECTOR_ARRAY;
+  int ComponentPosition = POINTS_OR_CELLS;
   double Diffusivity = 0;
   double Decay = 0;
   bool Conservative = false;

@@ -23,6 +23,7 @@
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Velocity/FaceVelocity.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -65,21 +66,52 @@ std::vector<PieceArray> ConvectionDiffusionRun::findArrays(const ArrayChoice& ch
   return found;
 }
 
+/// Collective. Moves components of cells to the faces that they belong to.
+/// @param vectors  of the pieces
+std::vector<PieceArray> ConvectionDiffusionRun::movedToFaces(
+    const std::vector<PieceArray>& vectors, const std::array<bool, 3>& periodic) const {
+  std::vector<FacePart> parts;
+  collectively(transport_, [&] {
+    for (std::size_t n = 0; n < vectors.size(); ++n) {
+      FacePart& part = parts.emplace_back();
+      extentOf(cells_.pieces[n].dataSet, part.extent.data());
+      part.velocity = vectors[n].array;
+    }
+  });
+  std::vector<PieceArray> moved;
+  for (const auto& faces : moveToFaces(transport_, parts, settings_.velocity.position, periodic))
+    moved.push_back({faces, false});
+  return moved;
+}
+
 void ConvectionDiffusionRun::readFlow() {
   CellFlow flow;
   double rate = 0;
+  std::array<bool, 3> periodic{};
+  for (std::size_t a = 0; a < 3; ++a)
+    periodic[a] = makeTerms(0).sides[2 * a].kind == SideCondition::Kind::Periodic;
+  std::vector<PieceArray> vectors;
   collectively(transport_, [&] {
     const auto vectorsOf = [this](vtkDataSet* dataSet) {
       const Velocity velocity = settings_.velocity.of(transport_, dataSet);
       if (settings_.velocity.inComponents && !velocity.vectors)
         throw Error("the input lacks the components of the velocity; " +
                     settings_.velocity.choice("that all its data sets have"));
+      if (settings_.velocity.onFaces()) {
+        Leaf leaf;
+        leaf.dataSet = dataSet;
+        requireCellsWithFaces(settings_.velocity, leaf, velocity.isAtCells);
+      }
       return PieceArray{velocity.vectors, velocity.isAtCells};
     };
+    vectors = findArrays(vectorsOf, "Velocity", 3);
+  });
+  if (settings_.velocity.onFaces()) vectors = movedToFaces(vectors, periodic);
+  collectively(transport_, [&] {
     const char* const cure = settings_.velocity.inComponents
                                  ? "other arrays with X Component, Y Component and Z Component"
                                  : "another array with Velocity";
-    flow = cellFlow(cells_, findArrays(vectorsOf, "Velocity", 3), cure);
+    flow = cellFlow(cells_, vectors, settings_.velocity.onFaces(), cure);
     std::vector<double> rates(cells_.count(), 0.0);
     for (std::size_t a = 0; a < 3; ++a)
       forEachCellOf(cells_.box, [&](const auto& cell, std::size_t at) {
@@ -89,9 +121,6 @@ void ConvectionDiffusionRun::readFlow() {
     for (const double one : rates) rate = std::max(rate, one);
   });
   state_.rate = allreduce(transport_, ReduceOp::Max, rate);
-  std::array<bool, 3> periodic{};
-  for (std::size_t a = 0; a < 3; ++a)
-    periodic[a] = makeTerms(0).sides[2 * a].kind == SideCondition::Kind::Periodic;
   state_.flow = flowBetween(transport_, cells_.grid, periodic, cells_.box, flow);
 }
 

@@ -127,6 +127,8 @@ class ConvectionDiffusionRun {
   std::vector<PieceArray> findArrays(const ArrayChoice& choice, const char* property,
                                      std::size_t components) const;
   void prepare(vtkDataObject* source);
+  std::vector<PieceArray> movedToFaces(const std::vector<PieceArray>& vectors,
+                                       const std::array<bool, 3>& periodic) const;
   void readFlow();
   void readSource(vtkDataObject* source);
   void markSourceShape();

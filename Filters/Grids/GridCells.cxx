@@ -392,7 +392,7 @@ std::vector<double> cellValues(const GridCells& cells, const std::vector<PieceAr
   return values;
 }
 
-CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors,
+CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors, bool onFaces,
                   const char* cure) {
   CellFlow flow;
   flow.solid = cells.hidden;
@@ -405,7 +405,8 @@ CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors
         vtkDataArray* const array = vectors[n].array;
         const bool isAtCells = vectors[n].isAtCells;
         const CellPoints points(cells, cells.pieces[n]);
-        const std::vector<Index> offsets = points.offsets(a, end);
+        std::vector<Index> offsets = points.offsets(a, end);
+        if (onFaces) offsets = {*std::min_element(offsets.begin(), offsets.end())};
         forEachOwn(cells, cells.pieces[n], [&](Index cell, std::size_t place) {
           if (flow.solid[place] != 0) return;
           values[place] = isAtCells ? array->GetComponent(cell, a)

@@ -75,12 +75,14 @@ enum class DecreasingAxes {
                                              const std::vector<PieceArray>& arrays, int component);
 
 /// Returns the flow in the cells of the box. Cell vectors are used directly; from point vectors,
-/// the flow at a face is the mean over its points. Hidden cells are solid. Local.
+/// the flow at a face is the mean over its points, or the value at the lowest of them. Hidden cells
+/// are solid. Local.
 /// @param vectors  one for each piece
+/// @param onFaces  whether the point vectors are those of faces: see moveToFaces()
 /// @param cure  what to choose if the velocity of a cell that is not hidden is not finite, the end
 ///              of the text of an Error
 [[nodiscard]] CellFlow cellFlow(const GridCells& cells, const std::vector<PieceArray>& vectors,
-                                const char* cure);
+                                bool onFaces, const char* cure);
 
 /// Collective. Returns the positions in the box of the cells that contain a point of any rank, each
 /// once.

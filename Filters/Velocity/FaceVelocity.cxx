@@ -239,8 +239,8 @@ void requireCellsWithFaces(const VelocityForm& form, const Leaf& leaf, bool isAt
   if (leaf.level >= 0)
     throw Error(
         "Component Position is " + position +
-        ", but the input is an AMR hierarchy, whose levels do not share faces; use a uniform "
-        "or rectilinear grid" +
+        ", but the input is a hierarchy of levels, which do not share faces; use a uniform or "
+        "rectilinear grid" +
         cure);
   if (!isAlongAxes(leaf.dataSet))
     throw Error("Component Position is " + position + ", but a data set of the input (" +

@@ -21,7 +21,7 @@ FILTER_NAMES = {
 }
 VALUES = {
     "Cartesian", "Data", "From Current Time", "Not A Number", "Harmonic", "Kind Change", "Longitude Latitude", "Merge",
-    "Pathlines", "Resampled Grid", "Vector Array",
+    "Pathlines", "Resampled Grid", "Vector Array", "Same Points", "Cells", "Faces", "Low Side", "High Side",
 }
 NOT_PROPERTIES = {"D", "FTLE", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.

@@ -21,7 +21,7 @@ SIDE = 8
 # What each rank may decide for itself.
 MAY_DIFFER = {"Arrivals", "BatchBytes", "BlocksPerRank", "HoldTime", "KeepDomain", "StallTimeout"}
 # What has no effect in the other form of the velocity, or without a sphere.
-UNREAD = {"SelectXComponent", "SelectYComponent", "SelectZComponent", "SphereRadius"}
+UNREAD = {"SelectXComponent", "SelectYComponent", "SelectZComponent", "ComponentPosition", "SphereRadius"}
 UNREAD_IN_COMPONENTS = {"SelectInputVectors"}
 
 

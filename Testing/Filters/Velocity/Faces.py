@@ -31,14 +31,15 @@ def at(axis, what):
     return tuple(index)
 
 
-def staggered(grid, faces, side, dtype="float64", ghosts=0, parts=None, land=None, hidden=None):
+def staggered(grid, faces, side, dtype="float64", ghosts=0, parts=None, land=None, hidden=None, more=()):
     """A proxy of a grid whose cells have the velocities of the faces at one side.
 
     faces  by axis, values z by y by x, with one more along the axis unless the grid is flat
     land   cells whose components are no numbers where they are 0
     parts  the number of pieces, all in a partitioned data set, or one on each rank
+    more   name and values of further arrays of cells
     """
-    arrays = []
+    arrays = list(more)
     for axis, name in enumerate(velocities.NAMES):
         ends = {"low": slice(None, -1), "high": slice(1, None)}[side]
         values = faces[axis][at(axis, slice(None) if grid.flat(axis) else ends)].astype(dtype)
@@ -283,6 +284,30 @@ def vorticity():
     return [digest_of(rows)]
 
 
+def globe():
+    """A sphere that turns about its poles, in meters per second: all cells turn by the same angle."""
+    rate = 2e-5  # radians per second
+    longitudes, latitudes = np.linspace(-180, 180, 25), np.linspace(-80, 80, 17)
+    grid = grids.Grid("rectilinear", [longitudes, latitudes, np.linspace(0, 1, 4)])
+    middle = (latitudes[1:] + latitudes[:-1]) / 2
+    east = np.broadcast_to((rate * velocities.RADIUS * np.cos(np.radians(middle)))[None, :, None], (3, 16, 25))
+    north = np.zeros((3, 17, 24))
+    north[:, 1:-1] = 2 * rate * velocities.RADIUS / 100
+    where = np.random.default_rng(8).uniform([-170, -40, 0.1], [170, 40, 0.9], (20, 3))
+    start = seeds(where)
+    rows = same_for_all("globe", grid, [east, north, np.zeros((4, 16, 24))], start,
+                        {"MaximumStreamlineLength": 300.0, "IntegrationDirection": "FORWARD", "ComputeVorticity": 0,
+                         "InitialStepLength": 0.02, "IntegratorType": "Runge-Kutta 4", "MaximumSteps": 20000,
+                         "Periodic": [1, 0, 0], **velocities.SPHERE})
+    for seed, times, points, _, _ in rows:
+        inside = abs(points[:, 1]) < 70
+        turned = np.degrees(rate * times[:, None]) * [1, 0.02, 0]
+        expect(inside.sum() > 100 and abs(points - where[seed] - turned)[inside].max() < 1e-3,
+               f"an error of {abs(points - where[seed] - turned)[inside].max()} degrees")
+    check.delete(start)
+    return [digest_of(rows)]
+
+
 TIMES = [0.0, 0.5, 1.5]
 STRAIN = """
 import velocities
@@ -298,7 +323,8 @@ def strained(x, begin, end, slope=np.array(SLOPE), start=np.array(BEGIN)):
 
 def strain(side, dtype="float64", **arguments):
     after = STRAIN.format(slope=SLOPE, begin=BEGIN, side=side, dtype=dtype)
-    return source("swirl", TIMES, dtype="float64", after=after, **{"mesh": "image", "size": 13, **arguments})
+    usual = {} if "build" in arguments else {"mesh": "image", "size": 13}
+    return source("swirl", TIMES, dtype="float64", after=after, **{**usual, **arguments})
 
 
 def in_time():
@@ -310,6 +336,8 @@ def in_time():
         ("low", {}, {}), ("high", {"ghosts": 1}, {"BlocksPerRank": 3}),
         ("low", {"container": "multiblock", "pieces": 5}, {"LendingMemory": 0}),
         ("high", {"mesh": "rectilinear"}, {}),
+        # Other grids at each step, other numbers of pieces, and none on the first rank at the second one.
+        ("low", {"build": "unsteady.remesh", "steps": [("image", 9), ("image", 13), ("image", 11)], "cut": 1}, {}),
     ):
         data = strain(side, **arguments)
         # Averages for the vorticity are rounded to a share of the largest speed, also of the ends.
@@ -351,11 +379,48 @@ def maps():
     return ["".join(sorted(set(COMM.allgather("maps"))))]
 
 
+def concentrations():
+    """The residual of each step of Async Convection Diffusion, computed again from the faces."""
+    random = np.random.default_rng(4)
+    for kind, periodic in (("image", True), ("rectilinear", False)):
+        grid = grids.uneven(kind, cells=(7, 6, 5))
+        faces = []
+        for axis in range(3):
+            shape = list(reversed(grid.cells))
+            shape[2 - axis] += 1
+            faces.append(random.uniform(-1, 1, shape))
+            faces[axis][at(axis, 0)] = 0
+            faces[axis][at(axis, -1)] = 0
+        sides = [("Outflow", 0.0)] * 6
+        properties = {}
+        if periodic:
+            faces[1][at(1, 0)] = faces[1][at(1, -1)] = random.uniform(-1, 1, (5, 7))
+            sides[2:4] = [("Periodic", 0.0)] * 2
+            properties = {"YMinCondition": "Periodic", "YMaxCondition": "Periodic"}
+        start = random.uniform(0, 1, tuple(reversed(grid.cells)))
+        found = []
+        for side, ghosts in (("low", 0), ("high", 1)):
+            data = staggered(grid, faces, side, ghosts=ghosts, more=[("start", start)])
+            proxy = check.carried(data, Diffusivity=0.01, TimeStep=0.05, NumberOfSteps=1, UseInitialConcentration=1,
+                                  InitialConcentration=["CELLS", "start"], ResidualThreshold=1e-9,
+                                  Schedule="Synchronous", **properties,
+                                  **{k: v for k, v in on(side).items() if k != "Vectors"})
+            proxy.UpdatePipeline(0.05)
+            u = grids.gathered(COMM, grid, proxy.GetClientSideObject().GetOutputDataObject(0))
+            rest = grids.residual(grid, (faces, [np.ones(f.shape, bool) for f in faces]), u, start, 0.05,
+                                  diffusivity=0.01, sides=sides)
+            expect(abs(u - start).max() > 0.01 and abs(rest).max() < 1e-8, f"{kind}: a residual of {abs(rest).max()}")
+            found.append(u)
+            check.delete(proxy, data)
+        expect(abs(found[0] - found[1]).max() < 1e-9, f"{kind}: another concentration at the other side")
+    return []
+
+
 def main():
     work = {
         "linear, image": lambda: linear("image"), "linear, rectilinear": lambda: linear("rectilinear"),
-        "basin": lambda: basin(False), "land": lambda: basin(True), "around": around, "holes": holes,
-        "vorticity": vorticity, "in time": in_time, "maps": maps,
+        "basin": lambda: basin(False), "land": lambda: basin(True), "around": around, "holes": holes, "globe": globe,
+        "vorticity": vorticity, "concentrations": concentrations, "in time": in_time, "maps": maps,
     }
     check.run_cases(work, COMM.rank, "faces")
 

@@ -53,6 +53,64 @@ def map_points(proxy):
     return sum(COMM.allgather(1 if mask else 0)) and 1 or None
 
 
+def check_faces(where):
+    """Components on faces of other data than cells of one grid along the axes."""
+    refusals = check.Refusals("vtkAsyncStreamTracer", lines)
+    data = source("turn", TIMES, after=SPLIT, mesh="image", size=9)
+    faces = {**velocities.of("CELLS"), "ComponentPosition": "Faces, High Side"}
+    proxy = check.tracer(data, where, MaximumStreamlineLength=2.0, **faces)
+    usual = lines(proxy)
+    assert usual == 20, f"{usual} lines"
+    for axis, name in zip("XYZ", "uvw"):
+        setattr(proxy, axis + "Component", ["POINTS", name])
+    choice = ("Component Position", "Faces, High Side", "Same Points or Cells")
+    refusals.refused("faces of points", proxy, ('"u"', "X Component", "points", "choose arrays of cells", *choice))
+    for axis, name in zip("XYZ", "uvw"):
+        setattr(proxy, axis + "Component", ["CELLS", name])
+    refusals.cured("faces of points", proxy, usual)
+    proxy.Periodic, proxy.Period = [1, 0, 0], [7.0, 0, 0]  # a cell longer than the data
+    refusals.refused("faces with a gap", proxy, ("Period",))
+    proxy.Periodic = [0, 0, 0]
+    refusals.cured("faces with a gap", proxy, usual)
+    check.delete(proxy, data)
+
+    for name, arguments, more, words in (
+        ("curvilinear", {"mesh": "structured"}, "", ("vtkStructuredGrid", "use such a grid", *choice)),
+        ("tetrahedra", {"mesh": "tetrahedra"}, "", ("vtkUnstructuredGrid", *choice)),
+        ("decreasing coordinates", {"mesh": "image"}, "output.SetOrigin(0, 6.28, 0); output.SetSpacing(0.785, -0.785, 0.785)\n",
+         ("vtkImageData", "increasing", *choice)),
+        ("several grids", {"mesh": "rectilinear", "container": "multiblock", "pieces": 8}, "",
+         ("Component Position", "one grid", "consists of 8")),
+        ("a component is missing", {"mesh": "image"}, "if rank == ranks - 1: output.GetCellData().RemoveArray('v')\n",
+         ('"u"', "X Component", '"v"', "Y Component", "lacks")),
+    ):
+        other = source("turn", TIMES, after=SPLIT + more, size=9, **arguments)
+        wrong = check.tracer(other, where, MaximumStreamlineLength=2.0, **faces)
+        refusals.refused(f"faces, {name}", wrong, words)
+        wrong.ComponentPosition = "Same Points or Cells"
+        if "missing" not in name:
+            refusals.cured(f"faces, {name}", wrong, 20)
+        check.delete(wrong, other)
+
+    levels = source("turn", TIMES, after=SPLIT, build="meshes.build_hierarchy")
+    wrong = check.tracer(levels, where, **faces)
+    refusals.refused("faces of levels", wrong, ("hierarchy of levels", *choice))
+    check.delete(wrong, levels)
+
+    failures = refusals.failures
+    data = source("turn", TIMES, after=SPLIT, mesh="tetrahedra", size=6)
+    for name, value, proxy in (
+        ("vtkAsyncPathTracer", paths, check.paths(data, where, **faces)),
+        ("vtkAsyncFlowMap", map_points, check.flow_map(data, IntegrationTime=0.5, SamplingDimensions=[4, 4, 4], **faces)),
+    ):
+        refusals = check.Refusals(name, value)
+        refusals.refused(f"{name}: faces of tetrahedra", proxy, ("Component Position", "vtkUnstructuredGrid"))
+        failures += refusals.failures
+        check.delete(proxy)
+    check.delete(data)
+    return failures
+
+
 def cells(proxy):
     proxy.UpdatePipeline()
     output = proxy.GetClientSideObject().GetOutputDataObject(0)
@@ -177,6 +235,12 @@ def check_concentration():
         wrong.YComponent = ["CELLS", "u"]
         refusals.refused(f"concentration: {name}, then one array twice", wrong, ("Y Component", "X Component"))
         check.delete(wrong, data)
+    data = source("turn", TIMES[:1], after=SPLIT, mesh="image", size=9)
+    wrong = check.carried(data, NumberOfSteps=1, ComponentPosition="Faces, Low Side", **rules)
+    refusals.refused("concentration: faces of points", wrong, ("Component Position", "Faces, Low Side", "points"))
+    wrong.XComponent, wrong.YComponent, wrong.ZComponent = (["CELLS", n] for n in "uvw")
+    refusals.cured("concentration: faces of points", wrong, 1)
+    check.delete(wrong, data)
     return refusals.failures
 
 
@@ -184,6 +248,7 @@ def main():
     where = seeds(np.random.default_rng(3).uniform(2, 4, (10, 3)))
     data = source("turn", TIMES, after=SPLIT, mesh="image", size=9)
     failures = check_tracer(data, where) + check_paths(where) + check_map() + check_concentration()
+    failures += check_faces(where)
     assert not failures, "\n  ".join(failures)
 
 
