@@ -89,8 +89,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
         std::vector<LineEnd> mine;
         mine.reserve(arrived.size());
         for (const EndRecord& end : arrived) {
-          if (end.line < first || end.line - first >= lines || end.points < 0 || end.crossings < 0 ||
-              end.event < -1 || end.event >= MostEvents)
+          if (end.line < first || end.line - first >= lines || end.points < 0 ||
+              end.crossings < 0 || end.event < -1 || end.event >= MostEvents)
             refuseMessage("the end of a line of another rank");
           mine.push_back({end.line,
                           end.points,
