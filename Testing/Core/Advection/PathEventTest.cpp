@@ -332,6 +332,42 @@ TEST(PathEvents, InASteadyFieldAreThoseOfStreamlines) {
     }
 }
 
+TEST(PathEvents, InAPeriodicDomainAreCountedOnceATurn) {
+  const std::vector<double> times{0, 2.7, 5, 9};  // the first particle is at the side at 2.7
+  const double speed[3] = {1, 0.5, -0.25}, place[3] = {-1, 1, 0.95};
+  const Flow uniform = constantFlow({speed[0], speed[1], speed[2]});
+  const GridField field(world(), times, {uniform, uniform, uniform, uniform});
+  TraceOptions options = optionsOf(Integrator::RungeKutta4);
+  options.rules.initialStep = 0.11;
+  for (int a = 0; a < 3; ++a) {
+    options.rules.period[a] = 2;
+    options.rules.periodicOrigin[a] = -1;
+  }
+  add(options.rules, plane({place[0], 0, 0}, {1, 0, 0}));  // a side of the box
+  add(options.rules, plane({0, place[1], 0}, {0, 1, 0}));  // another one
+  add(options.rules, plane({0, 0, place[2]}, {0, 0, 1}));
+  const std::vector<Seed> seeds{{{0.3, -0.2, 0.1}, 0, 0}, {{-0.99, 0.99, -0.6}, 1, 0.5}};
+  const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+  for (const Seed& seed : seeds) {
+    std::vector<std::pair<double, int>> expected, found;
+    for (int a = 0; a < 3; ++a)
+      for (int turn = -20; turn < 20; ++turn) {
+        const double time = seed.time + (place[a] + 2 * turn - seed.x[a]) / speed[a];
+        if (time > seed.time && time < times.back()) expected.emplace_back(time, a);
+      }
+    std::sort(expected.begin(), expected.end());
+    for (const CrossingPoint& crossing : traced.crossings.at(2 * seed.id)) {
+      found.emplace_back(crossing.point.time, crossing.event);
+      EXPECT_NEAR(crossing.image[crossing.event], place[crossing.event], 1e-12);
+    }
+    ASSERT_EQ(found.size(), expected.size()) << "particle " << seed.id;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].second, expected[i].second);
+      EXPECT_NEAR(found[i].first, expected[i].first, 1e-12);
+    }
+  }
+}
+
 TEST(PathEvents, ChangeNoPath) {
   const GridField field(world(), {0, 0.7, 2}, {abc, otherAbc, abc});
   const std::vector<Seed> seeds = particlesOf({0, 0.7, 0.7}, 60, world().rank(), world().size(),
