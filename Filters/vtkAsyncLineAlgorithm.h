@@ -112,7 +112,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   ///@{
   /**
    * Whether to output the crossings only, as for Poincare maps: lines are not stored, and the
-   * memory is proportional to the number of crossings. Needs events. Default: false.
+   * memory is proportional to the number of crossings, and in unsteady fields also to the number of
+   * particles at all steps. Needs events. Default: false.
    */
   vtkSetMacro(CrossingsOnly, bool);
   vtkGetMacro(CrossingsOnly, bool);

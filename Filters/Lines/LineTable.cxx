@@ -21,6 +21,7 @@ struct EndRecord {
   std::int64_t cell;
   std::int32_t crossings;
   std::int32_t event;
+  double length;
 };
 
 bool leavesAtOnce(const HalfLine& half) {
@@ -79,7 +80,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                                                      end.block,
                                                      end.cell,
                                                      end.crossings,
-                                                     end.event});
+                                                     end.event,
+                                                     end.length});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -87,7 +89,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
         std::vector<LineEnd> mine;
         mine.reserve(arrived.size());
         for (const EndRecord& end : arrived) {
-          if (end.line < first || end.line - first >= lines || end.points < 0 || end.crossings < 0)
+          if (end.line < first || end.line - first >= lines || end.points < 0 ||
+              end.crossings < 0 || end.event < -1 || end.event >= MostEvents)
             refuseMessage("the end of a line of another rank");
           mine.push_back({end.line,
                           end.points,
@@ -97,7 +100,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                           end.block,
                           end.cell,
                           end.crossings,
-                          end.event});
+                          end.event,
+                          end.length});
         }
         use(mine);
       });

@@ -241,7 +241,8 @@ SavedPaths readPart(const Bytes& bytes, const SavedPaths& common) {
 
 /// The points of several states at a step, of the particles that are picked.
 /// @param newIndex  [state][particle], -1 if it is not picked
-/// @param progress  of the entries; null for those of crossings
+/// @param before  [state] the progress of its entries, or none
+/// @param progress  receives that of the result; null for crossings, whose entries have none
 PathPoints pickPoints(const std::vector<const PathPoints*>& states,
                       const std::vector<std::vector<std::int64_t>>& newIndex,
                       const std::vector<const std::vector<PathProgress>*>& before,

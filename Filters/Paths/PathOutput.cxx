@@ -152,9 +152,9 @@ PathCells pathlinesOf(const ShownPaths& shown) {
 /// Vertices of all crossings.
 /// @param segments  their crossings
 PathCells crossingsOf(const ShownPaths& shown, const std::vector<const PathPoints*>& segments) {
+  const EntriesByParticle all(shown.history.particles.size(), segments);
   PathCells cells;
-  for (const auto& [entry, segment] :
-       EntriesByParticle(shown.history.particles.size(), segments).entries) {
+  for (const auto& [entry, segment] : all.entries) {
     cells.ranges.push_back({segment, entry->first, entry->points, entry->particle});
     for (std::int64_t i = 0; i < entry->points; ++i)
       cells.offsets.push_back(cells.offsets.back() + 1);

@@ -54,14 +54,15 @@ Seed seed(const std::string& name, std::uint8_t kind, const Saved& saved) {
   return {name, input};
 }
 
-PathSegment segmentOf(std::int64_t points) {
-  PathSegment segment;
+/// @param positionType  of VTK
+PathPoints pointsOf(std::int64_t points, int positionType = VTK_FLOAT) {
+  PathPoints segment;
   PointField position;
   position.kind = PointField::Kind::Position;
   position.name = "Points";
-  position.type = VTK_FLOAT;
+  position.type = positionType;
   position.components = 3;
-  position.bytes = 3 * sizeof(float);
+  position.bytes = 3 * (positionType == VTK_FLOAT ? sizeof(float) : sizeof(double));
   PointField time = position;
   time.kind = PointField::Kind::Time;
   time.name = "SimulationTime";
@@ -71,6 +72,7 @@ PathSegment segmentOf(std::int64_t points) {
   PointField speed = position;
   speed.kind = PointField::Kind::Interpolated;
   speed.name = "speed";
+  speed.type = VTK_FLOAT;
   speed.array = 0;
   speed.components = 1;
   speed.bytes = sizeof(float);
@@ -89,13 +91,16 @@ PathSegment segmentOf(std::int64_t points) {
   return segment;
 }
 
-/// Two particles at two steps, one of which ends.
+/// Two particles at two steps, one of which crosses an event and ends there.
 Saved savedPaths(bool areSeedsStatic) {
   PathHistory history;
   history.injections = {{0, 2}};
   history.particles = {{0, 0, 0, 0, 1.0}, {1, 1, 1, 0, 1.0}};
   for (int step = 0; step < 2; ++step) {
-    PathSegment& segment = history.segments.emplace_back(segmentOf(2));
+    PathSegment& segment = history.segments.emplace_back();
+    static_cast<PathPoints&>(segment) = pointsOf(2);
+    segment.progress.resize(2);
+    segment.crossings = pointsOf(step, VTK_DOUBLE);
     for (int particle = 0; particle < 2; ++particle) {
       PathEntry& entry = segment.entries.emplace_back();
       entry.particle = entry.first = particle;
@@ -103,7 +108,13 @@ Saved savedPaths(bool areSeedsStatic) {
       entry.time = 1.0 + step;
     }
   }
-  history.segments.back().entries.back().reason = Reason::OutOfDomain;
+  PathSegment& last = history.segments.back();
+  last.entries.back().reason = Reason::Event;
+  last.entries.back().event = 2;
+  last.progress.back().length = 0.5;
+  last.progress.back().count[2] = 1;
+  PathEntry& crossing = last.crossings.entries.emplace_back();
+  crossing.particle = crossing.points = 1;
   std::optional<PathSeeds> seeds;
   if (areSeedsStatic) seeds = PathSeeds{{{0, 0, {0, 0, 0}}, {1, 1, {1, 0, 0}}}, 2};
   const SavedSteps steps{{1.0, 2.0}, {1.5}};

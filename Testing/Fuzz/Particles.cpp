@@ -66,6 +66,32 @@ void play(Transport& transport, bool isMesh, Integrator integrator, With with) {
   (void)trace(transport, isMesh ? mesh.of(transport) : grid.of(transport), starts, options);
 }
 
+/// Lines that go on in the second interval of an unsteady grid, after crossings in the first one.
+void playContinued(Transport& transport) {
+  static const SmallGrid grid([](Transport& all) {
+    testing::GridSetup setup = smallGrid();
+    setup.laterFlow = setup.flow;
+    return testing::makeGridDomain(all, setup);
+  });
+  TraceOptions options;
+  options.rules.integrator = Integrator::RungeKutta4;
+  options.rules.maximumSteps = 4;
+  options.rules.interval = TimeInterval{1, 2, 2};
+  options.rules.events = eventsOf(false, false);
+  options.rules.events.event[options.rules.events.count++] = timeEvent(1.2);
+  options.exchange.detector = "tree-counter";
+  options.progressOf = [](const tributary::Seed&) {
+    LineProgress progress;
+    progress.length = 0.5;
+    progress.count[0] = 2;
+    return progress;
+  };
+  const std::int64_t first = 2 * transport.rank();
+  const std::vector<tributary::Seed> starts{{{4, 0.2, 3.4}, first, 1},
+                                            {{4.4, 2.5, 0.1}, first + 1, 1.25}};
+  (void)trace(transport, grid.of(transport), starts, options);
+}
+
 Scene scene(const std::string& name, int rank, bool isMesh, Integrator integrator,
             With with = With::Nothing) {
   return {name, 2, rank, [=](Transport& transport) { play(transport, isMesh, integrator, with); }};
@@ -84,6 +110,7 @@ const std::vector<Scene>& scenes() {
       scene("grid-events-rk2", 0, false, Integrator::RungeKutta2, With::Events),
       scene("mesh-fields", 0, true, Integrator::RungeKutta4, With::Fields),
       scene("grid-fields", 1, false, Integrator::RungeKutta45, With::Fields),
+      {"grid-continued", 2, 1, playContinued},
   };
   return all;
 }

@@ -29,7 +29,7 @@ CASES = {
     "particles": ({"mesh": "mixed", "size": 7}, {"ForceReinjectionEveryNSteps": 3, "OutputKind": "Particles"}),
     "events": ({"mesh": "image", "size": 9},
                {**EVERY, "ComputeVorticity": 0,
-                "Events": ["plane origin 3 3 3 normal 1 0.5 0", "sphere center 3 3 3 radius 2 end 3", "length 1.5",
+                "Events": ["plane origin 3 3 3 normal 1 0.5 0", "sphere center 3 3 3 radius 2 end 2", "length 1.5",
                            "time 0.75", "box lower 1 1 1 upper 5 5 5 negative"]}),
 }
 
