@@ -21,11 +21,30 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
     : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {
+  this->SetNumberOfInputPorts(3);
   this->SetNumberOfOutputPorts(2);
 }
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::FillInputPortInformation(int port, vtkInformation* info) {
+  if (port == SURFACES) {
+    info->Set(vtkAlgorithm::INPUT_IS_OPTIONAL(), 1);
+  }
+  return this->Superclass::FillInputPortInformation(port, info);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces) {
+  this->SetInputConnection(SURFACES, surfaces);
+}
+
+//------------------------------------------------------------------------------
+bool vtkAsyncStreamTracer::HasSurface() {
+  return this->GetNumberOfInputConnections(SURFACES) > 0;
+}
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::CheckProperties() {
@@ -35,8 +54,9 @@ void vtkAsyncStreamTracer::CheckProperties() {
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
-  require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly, "Crossings Only",
-          "on without events", "add an event to Events, or turn it off");
+  const int events = tributary::parseEvents(this->Events, this->HasSurface()).count;
+  require(events > 0 || !this->CrossingsOnly, "Crossings Only", "on without events",
+          "add an event to Events, or turn it off");
 }
 
 //------------------------------------------------------------------------------
@@ -66,6 +86,8 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
   list.addAll("Events", this->Events);
   list.add("Crossings Only", this->CrossingsOnly);
+  list.add("Event Surfaces", this->HasSurface());
+  this->DescribeArray(list, "Surface Label Array", LABELS);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -77,13 +99,15 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.maximumTime = this->MaximumIntegrationTime > 0 ? this->MaximumIntegrationTime
                                                        : std::numeric_limits<double>::infinity();
   rules.onSurface = this->SurfaceStreamlines;
-  rules.events = tributary::parseEvents(this->Events);
+  rules.events = tributary::parseEvents(this->Events, this->HasSurface());
   rules.record = !this->CrossingsOnly;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.crossingsOnly = this->CrossingsOnly;
+  const std::string labels = this->NameOfArray(LABELS);
+  settings.surfaceLabels = labels == "None" ? "" : labels;
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -98,6 +122,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
 void vtkAsyncStreamTracer::ForgetExecution() {
   this->State->setup.reset();
   this->State->meshes.reset();
+  this->State->surface.reset();
 }
 
 //------------------------------------------------------------------------------
@@ -109,6 +134,7 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   const tributary::StreamTracerSettings settings = this->MakeSettings();
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+               this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr,
                vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
 }
 

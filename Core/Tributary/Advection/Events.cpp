@@ -112,6 +112,13 @@ Event timeEvent(double time) {
   return eventOf(EventKind::Time, time, "time");
 }
 
+Event surfaceEvent(const EventSurface& surface) {
+  Event event;
+  event.kind = EventKind::Surface;
+  event.surface = &surface;
+  return event;
+}
+
 void requireValid(const EventList& events) {
   if (events.count < 0 || events.count > MostEvents)
     throw Error("there are " + std::to_string(events.count) + " events; use at most " +
@@ -122,6 +129,8 @@ void requireValid(const EventList& events) {
     requireFinite(event.normal, "normal");
     requireFinite(event.side, "direction");
     if (!std::isfinite(event.size)) requirePositive(event.size, "size");
+    if (event.kind == EventKind::Surface && !event.surface)
+      throw Error("an event at a surface has none; set Event::surface");
     if (event.endsLine < 0)
       throw Error("crossing " + std::to_string(event.endsLine) +
                   " of an event ends lines; set Event::endsLine to 0 or a positive number");

@@ -5,6 +5,8 @@
 
 namespace tributary {
 
+class EventSurface;
+
 /// The most events of a trace.
 constexpr int MostEvents = 8;
 
@@ -15,7 +17,8 @@ enum class EventKind : std::uint8_t {
   Sphere,     ///< The signed distance from a sphere, negative inside.
   Box,        ///< Negative inside of a box, positive outside.
   Length,     ///< The length of the line, minus a length.
-  Time        ///< |integration time|, minus a time.
+  Time,       ///< |integration time|, minus a time.
+  Surface     ///< The signed distance from a triangle, positive on the side of its normal.
 };
 
 /// The crossings that count, by the sign of the function along the line, from the seed on.
@@ -31,6 +34,11 @@ enum class EventDirection : std::uint8_t {
 /// the other one. So each zero is counted once, whichever step begins or ends there. A step that
 /// crosses a surface twice, or touches it, is not seen. A seed on the surface, within the rounding
 /// error of its position, is no crossing.
+///
+/// Crossings of a triangulated surface are those of the straight line between the ends of a step,
+/// all of them, in its order; see EventSurface. The crossing is then found in the plane of the
+/// triangle, as that of any plane. If it is beside the triangle, it is sought in the plane of the
+/// one that is closest there.
 struct Event {
   EventKind kind = EventKind::Plane;
   EventDirection direction = EventDirection::Any;
@@ -40,6 +48,8 @@ struct Event {
   double normal[3] = {0, 0, 1};  ///< Of length 1; or the upper corner.
   double side[3] = {0, 0, 0};    ///< HalfPlane: from the axis into the half plane, of length 1.
   double size = 0;               ///< The radius, the length or the time.
+  /// Surface: the same on all ranks. Not owned, and must outlive the trace.
+  const EventSurface* surface = nullptr;
 };
 
 /// The events of a trace, numbered in this order.
@@ -66,6 +76,8 @@ struct EventList {
 [[nodiscard]] Event lengthEvent(double length);
 /// A time from the seed, in each direction of integration.
 [[nodiscard]] Event timeEvent(double time);
+/// A triangulated surface, which must outlive the trace.
+[[nodiscard]] Event surfaceEvent(const EventSurface& surface);
 
 /// Throws Error if events are not what the functions above make.
 void requireValid(const EventList& events);

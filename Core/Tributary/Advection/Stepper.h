@@ -382,15 +382,18 @@ inline void takePart(Particle& p, double h) {
 template <Integrator I>
 inline void searchZero(const StepRules& rules, Particle& p, int candidate, const double end[3],
                        double h) {
+  p.events.moves = 0;
   detail::bracket(rules, p, candidate, end, h);
   takePart<I>(p, detail::secantZero(p.events));
 }
 
-/// Goes on with the next event of the step, or returns to its end.
+/// Goes on with the next event of the step, or returns to its end. A surface may be crossed again.
 template <Integrator I>
 inline void leaveCandidate(const StepRules& rules, Particle& p) {
   EventProgress& e = p.events;
-  e.handled = static_cast<std::uint16_t>(e.handled | detail::memberOf(rules, p, e.candidate));
+  const unsigned member = detail::memberOf(rules, p, e.candidate);
+  if ((e.handled & member) != 0 || !detail::goToNextHit(rules, p, e.candidate, false))
+    e.handled = static_cast<std::uint16_t>(e.handled | member);
   e.tried = 0;
   e.best = -1;
   const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.handled);
@@ -407,6 +410,7 @@ template <Integrator I>
   EventProgress& e = p.events;
   std::memcpy(e.end, p.target, sizeof e.end);
   e.fullStep = p.h;
+  detail::findFirstHits(rules, p);
   const int candidate = detail::nextCandidate(rules, p, e.end, p.h, 0);
   if (candidate < 0) return false;
   std::memcpy(e.slope, slope, sizeof e.slope);
@@ -431,6 +435,7 @@ inline void endPart(const StepRules& rules, Particle& p) {
         detail::narrow(e, p.h, detail::candidateValue(rules, p, e.candidate, end, p.h),
                        detail::eventRounding(event, end));
     if (next != p.h) return takePart<I>(p, next);
+    if (detail::moveToClosest(rules, p, end)) return takePart<I>(p, detail::secantZero(e));
     detail::keepEarliest(e, p.h);
     const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
     if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h);
@@ -462,6 +467,7 @@ template <Integrator I>
   crossing.length = p.length + magnitude(p.h);
   crossing.event = number;
   crossing.number = ++e.count[number];
+  crossing.target = detail::targetOf(rules, p);
   log.appendCrossing(crossing);
   if (crossing.number != rules.events.event[number].endsLine) {
     leaveCandidate<I>(rules, p);
@@ -496,7 +502,9 @@ template <Integrator I>
   goToEnd(p);
   if (e.endBlock >= 0) return false;
   if (e.phase == EventPhase::Fallback) {
-    e.failed = static_cast<std::uint16_t>(e.failed | detail::memberOf(rules, p, e.candidate));
+    const unsigned member = detail::memberOf(rules, p, e.candidate);
+    e.failed = static_cast<std::uint16_t>(e.failed | member);
+    e.handled = static_cast<std::uint16_t>(e.handled | member);  // further crossings of a surface too
     leaveCandidate<I>(rules, p);
     if (e.phase != EventPhase::Return) return true;
   }
@@ -507,8 +515,10 @@ template <Integrator I>
     if ((e.failed & member) == 0) continue;
     e.failed = static_cast<std::uint16_t>(e.failed ^ member);
     e.candidate = static_cast<std::int8_t>(candidate);
-    const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
-    if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;
+    do {
+      const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
+      if (counts && !recordCrossing<I>(rules, p, e.endCell, log)) return false;
+    } while (detail::goToNextHit(rules, p, candidate, false));
   }
   e.phase = EventPhase::None;
   moveOn<Flow::Steady>(rules, p);

@@ -37,13 +37,15 @@ struct CrossingRecord {
   std::int64_t number;
   double length;
   double x[3];
+  std::int64_t target;
 };
-static_assert(sizeof(CrossingRecord) == 56, "no padding travels");
+static_assert(sizeof(CrossingRecord) == 64, "no padding travels");
 
 /// The crossings of a rank's lines, in the order of the output.
 struct CrossingTable {
   LineTable places;  ///< Of the crossings, as if they were the points of lines.
   std::vector<CrossingRecord> records;
+  bool hasSurface = false;
 };
 
 /// Local. Calls visit() with the crossings that each log of a trace has.
@@ -79,6 +81,7 @@ TraceResult crossingsAsPoints(const TraceResult& traced) {
 CrossingTable layOut(const LineTable& table) {
   CrossingTable crossings;
   crossings.places.firstSeed = table.firstSeed;
+  crossings.hasSurface = table.hasSurface;
   crossings.places.halves.reserve(table.halves.size());
   for (const HalfLine& half : table.halves) {
     HalfLine& places = crossings.places.halves.emplace_back();
@@ -87,7 +90,7 @@ CrossingTable layOut(const LineTable& table) {
     places.isOutput = half.crossings > 0;
     crossings.places.points += half.crossings;
   }
-  crossings.records.resize(index(crossings.places.points), {-1, 0, 0, 0, 0, {0, 0, 0}});
+  crossings.records.resize(index(crossings.places.points), {-1, 0, 0, 0, 0, {0, 0, 0}, 0});
   return crossings;
 }
 
@@ -106,7 +109,8 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
                         crossing.event,
                         crossing.number,
                         crossing.length,
-                        {crossing.image[0], crossing.image[1], crossing.image[2]}});
+                        {crossing.image[0], crossing.image[1], crossing.image[2]},
+                        crossing.target});
           }
         });
       },
@@ -136,6 +140,7 @@ vtkSmartPointer<vtkPolyData> makeCrossings(const PointEvaluator& evaluator,
   auto length = freshArray<vtkDoubleArray>("ArcLength", 1, count);
   auto event = freshArray<vtkIntArray>("EventId", 1, count);
   auto number = freshArray<vtkIntArray>("CrossingNumber", 1, count);
+  auto target = freshArray<vtkIdTypeArray>("TargetId", 1, count);
   auto offsets = freshArray<vtkIdTypeArray>("", 1, count + 1);
   auto connectivity = freshArray<vtkIdTypeArray>("", 1, count);
   std::vector<std::int64_t> seedOf;
@@ -146,6 +151,7 @@ vtkSmartPointer<vtkPolyData> makeCrossings(const PointEvaluator& evaluator,
     length->SetValue(i, record.length);
     event->SetValue(i, record.event);
     number->SetValue(i, static_cast<int>(record.number));
+    target->SetValue(i, record.target);
     offsets->SetValue(i, i);
     connectivity->SetValue(i, i);
     seedOf.push_back(record.line >> 1);
@@ -161,6 +167,7 @@ vtkSmartPointer<vtkPolyData> makeCrossings(const PointEvaluator& evaluator,
   output->GetPointData()->AddArray(length);
   output->GetPointData()->AddArray(event);
   output->GetPointData()->AddArray(number);
+  if (crossings.hasSurface) output->GetPointData()->AddArray(target);
   output->GetPointData()->AddArray(makeSeedIds(seeds, crossings.places.firstSeed, seedOf));
   return output;
 }

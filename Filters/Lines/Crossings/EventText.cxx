@@ -60,9 +60,11 @@ class EventReader {
     static const std::map<std::string, Event (EventReader::*)()> types{
         {"plane", &EventReader::plane},   {"box", &EventReader::box},
         {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
-        {"time", &EventReader::time},     {"angle", &EventReader::angle}};
+        {"time", &EventReader::time},     {"angle", &EventReader::angle},
+        {"surface", &EventReader::surface}};
     const auto type = words_.empty() ? types.end() : types.find(words_[0]);
-    demand(type != types.end(), "use plane, box, sphere, angle, length or time as the first word");
+    demand(type != types.end(),
+           "use plane, box, sphere, angle, length, time or surface as the first word");
     collect();
     Event event;
     try {
@@ -147,6 +149,12 @@ class EventReader {
     const auto center = numbers("center", 3, {0, 0, 0}), radius = numbers("radius", 1);
     return sphereEvent(center.data(), radius[0]);
   }
+  Event surface() {
+    requireNoNumber();
+    Event event;
+    event.kind = EventKind::Surface;
+    return event;
+  }
   Event length() { return lengthEvent(numbers("length", 1)[0]); }
   Event time() { return timeEvent(numbers("time", 1)[0]); }
   Event angle() {
@@ -176,11 +184,24 @@ class EventReader {
 
 }  // namespace
 
-EventList parseEvents(const std::vector<std::string>& texts) {
+EventList parseEvents(const std::vector<std::string>& texts, bool hasSurface) {
   require(texts.size() <= std::size_t(MostEvents), "Events",
           "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
   EventList events;
-  for (const std::string& text : texts) events.event[events.count++] = EventReader(text).read();
+  bool namesSurface = false;
+  for (const std::string& text : texts) {
+    const Event& event = events.event[events.count++] = EventReader(text).read();
+    const bool isSurface = event.kind == EventKind::Surface;
+    require(hasSurface || !isSurface, "Events", '"' + text + "\" without Event Surfaces",
+            "set Event Surfaces to the surface mesh, or remove the text");
+    namesSurface = namesSurface || isSurface;
+  }
+  if (!hasSurface || namesSurface) return events;
+  require(events.count < MostEvents, "Events", "a list of " + std::to_string(events.count),
+          "give at most ", MostEvents - 1, " beside Event Surfaces, or one that begins with surface");
+  Event& ending = events.event[events.count++];
+  ending.kind = EventKind::Surface;
+  ending.endsLine = 1;
   return events;
 }
 

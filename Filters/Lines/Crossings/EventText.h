@@ -9,7 +9,9 @@
 namespace tributary {
 
 /// Local. The events that texts describe: see vtkAsyncStreamTracer::AddEvent().
+/// @param hasSurface  whether there is a surface for events: one of the events, at whose first
+///                    crossing lines end, unless a text describes another one
 /// @throws Error if a text does not describe an event, or if there are too many
-[[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts);
+[[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts, bool hasSurface);
 
 }  // namespace tributary

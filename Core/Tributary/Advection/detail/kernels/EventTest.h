@@ -8,6 +8,7 @@
 
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Targets/EventSurface.h"
 #include "Tributary/Advection/Vector.h"
 
 namespace tributary::detail {
@@ -16,8 +17,13 @@ inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 /// The images of a step in a periodic domain in which events are tested: along each axis, that of
 /// its beginning, or that of its end (bit of the axis).
 constexpr int EventImages = 8;
-/// An event in an image: event + MostEvents * image.
+/// An event in an image: event + MostEvents * image. A surface is in one image at a time, that of
+/// the crossing which comes next (EventProgress::way), and its candidate has the number of image 0.
 constexpr int EventCandidates = EventImages * MostEvents;
+/// In EventProgress::way, beside the image: the step goes along the normal.
+constexpr int AlongNormal = EventImages;
+/// A crossing of a surface is moved so often to the plane of the triangle that is closest to it.
+constexpr int MostMoves = 4;
 
 /// What leads from a point to its image in the periodic box, along an axis.
 template <class Number>
@@ -82,6 +88,7 @@ TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number
     }
     case EventKind::Length:
       return length - event.size * Reached;
+    case EventKind::Surface:  // see candidateValue()
     case EventKind::Time:
       break;
   }
@@ -95,6 +102,23 @@ TRIBUTARY_INLINE Condition isCrossing(const Event& event, Number before, Number 
   if (event.direction == EventDirection::Positive) return changes & isUp;
   if (event.direction == EventDirection::Negative) return changes & (isUp == 0);
   return changes;
+}
+
+/// The lanes of a pack whose steps cross a surface, by the straight lines between their ends.
+TRIBUTARY_INLINE WideInt crossSurface(const EventSurface& surface, const Wide first[3],
+                                      const Wide last[3]) {
+  const Box& bounds = surface.bounds();
+  WideInt meets = toCondition(bounds.empty() ? 0 : AllLanes);
+  for (std::size_t a = 0; a < 3; ++a)
+    meets &= ((first[a] >= bounds.lo[a]) | (last[a] >= bounds.lo[a])) &
+             ((first[a] <= bounds.hi[a]) | (last[a] <= bounds.hi[a]));
+  LaneSet crossing = 0;
+  forEach(toLanes(meets), [&](int l) {
+    const double from[3] = {first[0][l], first[1][l], first[2][l]};
+    const double to[3] = {last[0][l], last[1][l], last[2][l]};
+    if (surface.isCrossed(from, to)) crossing |= LaneSet(1) << l;
+  });
+  return toCondition(crossing);
 }
 
 /// The lanes of a pack whose steps may cross an event.
@@ -113,18 +137,34 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
   }
   for (int e = 0; e < rules.events.count; ++e) {
     const Event& event = rules.events.event[e];
+    if (event.kind == EventKind::Surface) {
+      any |= crossSurface(*event.surface, first, last);
+      continue;
+    }
     any |= isCrossing<WideInt>(event, eventValue(event, first, p.time, p.length),
                                eventValue(event, last, time, length));
   }
   return any;
 }
 
-/// What leads to the image in which a candidate is tested, along an axis: that of the beginning of
-/// the step, or that of its end.
-inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
+/// The surface of a candidate; null if it is another event.
+inline const EventSurface* surfaceOf(const StepRules& rules, int candidate) {
+  const Event& event = rules.events.event[candidate % MostEvents];
+  return event.kind == EventKind::Surface ? event.surface : nullptr;
+}
+
+/// What leads to an image of the step, along an axis: that of its beginning, or that of its end.
+inline double shiftOfImage(const StepRules& rules, const Particle& p, int image, int a) {
   const double direction = directionFrom(p.x[a], p.events.end[a]);
-  return candidate / MostEvents >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
-                                         : shiftOfEnd(rules, p.x[a], -direction, a);
+  return image >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
+                        : shiftOfEnd(rules, p.x[a], -direction, a);
+}
+
+/// The same for the image in which a candidate is tested.
+inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
+  const int image = surfaceOf(rules, candidate) ? p.events.way[candidate % MostEvents] % EventImages
+                                                : candidate / MostEvents;
+  return shiftOfImage(rules, p, image, a);
 }
 
 /// Whether the ends of the step are in different images along an axis.
@@ -141,6 +181,8 @@ inline double candidateValue(const StepRules& rules, const Particle& p, int cand
                              const double x[3], double h) {
   double image[3];
   for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
+  if (const EventSurface* const surface = surfaceOf(rules, candidate))
+    return surface->distance(p.events.plane[candidate % MostEvents], image);
   return eventValue(rules.events.event[candidate % MostEvents], image, p.time + h / p.speed,
                     p.length + magnitude(h));
 }
@@ -148,6 +190,10 @@ inline double candidateValue(const StepRules& rules, const Particle& p, int cand
 /// The rounding error of an event's function at a point.
 inline double eventRounding(const Event& event, const double x[3]) {
   double sum = magnitude(event.size);
+  if (event.kind == EventKind::Surface) {
+    const Box& bounds = event.surface->bounds();
+    for (std::size_t a = 0; a < 3; ++a) sum += magnitude(bounds.lo[a]) + magnitude(bounds.hi[a]);
+  }
   if (isPlace(event))
     for (int a = 0; a < 3; ++a)
       sum += magnitude(x[a]) + magnitude(event.origin[a]) +
@@ -155,12 +201,90 @@ inline double eventRounding(const Event& event, const double x[3]) {
   return 4 * std::numeric_limits<double>::epsilon() * sum;
 }
 
-/// Whether the step of a particle crosses an event, in an image that it has.
+/// How far outside of the periodic box a crossing may be, in periods: a plane on the side of the
+/// box is found in one image.
+constexpr double Slack = 1e-9;
+
+/// The straight line of the step of a particle, in the images that it has.
+inline StepChord chordOf(const StepRules& rules, const Particle& p) {
+  StepChord chord;
+  bool leaves[3];
+  for (int a = 0; a < 3; ++a) {
+    leaves[a] = leavesImage(rules, p, a);
+    const double origin = rules.periodicOrigin[a], period = rules.period[a];
+    const double most = std::numeric_limits<double>::max();
+    chord.low[a] = leaves[a] ? origin - Slack * period : -most;
+    chord.high[a] = leaves[a] ? origin + (1 + Slack) * period : most;
+  }
+  for (int number = 0; number < EventImages; ++number) {
+    bool exists = true;
+    for (int a = 0; a < 3; ++a) exists = exists && (leaves[a] || (number >> a & 1) == 0);
+    if (!exists) continue;
+    StepChord::Image& image = chord.image[chord.images++];
+    image.number = number;
+    for (int a = 0; a < 3; ++a) {
+      const double shift = shiftOfImage(rules, p, number, a);
+      image.from[a] = p.x[a] - shift;
+      image.to[a] = p.events.end[a] - shift;
+    }
+  }
+  return chord;
+}
+
+/// Goes on to the next crossing of a surface in the step of a particle.
+/// @param isFirst  whether it is the first one
+/// @return false if there is none, or if the event is another one
 /// @pre EventProgress::end and fullStep are those of the step
+inline bool goToNextHit(const StepRules& rules, Particle& p, int candidate, bool isFirst) {
+  const EventSurface* const surface = surfaceOf(rules, candidate);
+  if (!surface) return false;
+  const int e = candidate % MostEvents;
+  EventProgress& events = p.events;
+  StepChord chord = chordOf(rules, p);
+  if (p.steps == 0) chord.seedRounding = eventRounding(rules.events.event[e], p.x);
+  SurfaceHit after, next;
+  if (!isFirst) {
+    after.triangle = events.hit[e];
+    after.image = static_cast<std::int8_t>(events.way[e] % EventImages);
+  }
+  if (!surface->findNext(chord, rules.events.event[e].direction, after, next)) return false;
+  events.hit[e] = events.plane[e] = next.triangle;
+  events.way[e] = static_cast<std::uint8_t>(next.image + (next.alongNormal ? AlongNormal : 0));
+  return true;
+}
+
+/// Finds the first crossings of surfaces in the step of a particle.
+/// @pre as for goToNextHit()
+inline void findFirstHits(const StepRules& rules, Particle& p) {
+  for (int e = 0; e < rules.events.count; ++e) {
+    p.events.hit[e] = p.events.plane[e] = -1;
+    goToNextHit(rules, p, e, true);
+  }
+}
+
+/// The label of the triangle that is crossed; -1 if the event is not at a surface.
+inline std::int64_t targetOf(const StepRules& rules, const Particle& p) {
+  const EventSurface* const surface = surfaceOf(rules, p.events.candidate);
+  return surface ? surface->label(p.events.plane[p.events.candidate % MostEvents]) : -1;
+}
+
+/// A value of a candidate's function at an end of the bracket: of a surface on the side of the plane
+/// on which the end is, which its rounding error may hide.
+inline double valueOnSide(const StepRules& rules, const Particle& p, int candidate, double value,
+                          bool isEnd) {
+  if (!surfaceOf(rules, candidate)) return value;
+  const bool isUp = ((p.events.way[candidate % MostEvents] & AlongNormal) != 0) == isEnd;
+  if (isUp) return value >= 0 ? value : 0;
+  return value < 0 ? value : -std::numeric_limits<double>::min();
+}
+
+/// Whether the step of a particle crosses an event, in an image that it has.
+/// @pre EventProgress::end and fullStep are those of the step, and findFirstHits() was called
 inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate) {
   const int e = candidate % MostEvents, image = candidate / MostEvents;
   const Event& event = rules.events.event[e];
   if (e >= rules.events.count) return false;
+  if (event.kind == EventKind::Surface) return image == 0 && p.events.hit[e] >= 0;
   for (int a = 0; a < 3; ++a)
     if ((image >> a & 1) != 0 && !(dependsOn(event, a) && leavesImage(rules, p, a))) return false;
   const double before = candidateValue(rules, p, candidate, p.x, 0);
@@ -196,8 +320,11 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
     const bool isLeftOut = (without & member) != 0;
     member <<= 1;
     if (isLeftOut) continue;
+    if (h == p.events.fullStep) return candidate;
     const double there = candidateValue(rules, p, candidate, x, h);
-    const double after = candidateValue(rules, p, candidate, p.events.end, p.events.fullStep);
+    const double after = valueOnSide(
+        rules, p, candidate,
+        candidateValue(rules, p, candidate, p.events.end, p.events.fullStep), true);
     if ((there >= 0) == (after >= 0)) return candidate;
   }
   return -1;
@@ -206,8 +333,8 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
 /// Whether the zero at a point counts: it lies in the periodic box, and in the half plane.
 inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidate,
                          const double x[3]) {
-  constexpr double Slack = 1e-9;  // a plane on the side of the box is found in one image
   const Event& event = rules.events.event[candidate % MostEvents];
+  if (event.kind == EventKind::Surface) return true;  // findNext() has looked
   double along = 0;
   for (int a = 0; a < 3; ++a) {
     const double image = x[a] - shiftOfCandidate(rules, p, candidate, a);
@@ -290,9 +417,40 @@ inline void bracket(const StepRules& rules, Particle& p, int candidate, const do
   e.trials = 0;
   e.lastSide = 0;
   e.low = 0;
-  e.lowValue = candidateValue(rules, p, candidate, p.x, 0);
+  e.lowValue =
+      valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, p.x, 0), false);
   e.high = h;
-  e.highValue = candidateValue(rules, p, candidate, end, h);
+  e.highValue =
+      valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, end, h), true);
+}
+
+/// The crossing that was found may be beside its triangle: goes on to search for it in the plane of
+/// the triangle that is closest there, if the ends of the step are on different sides of it.
+/// @param x  where it was found
+/// @return whether it does
+inline bool moveToClosest(const StepRules& rules, Particle& p, const double x[3]) {
+  EventProgress& e = p.events;
+  const int candidate = e.candidate;
+  const EventSurface* const surface = surfaceOf(rules, candidate);
+  if (!surface || e.moves >= MostMoves) return false;
+  double image[3], first[3], last[3];
+  for (int a = 0; a < 3; ++a) {
+    const double shift = shiftOfCandidate(rules, p, candidate, a);
+    image[a] = x[a] - shift;
+    first[a] = p.x[a] - shift;
+    last[a] = e.end[a] - shift;
+  }
+  std::int32_t& plane = e.plane[candidate % MostEvents];
+  const std::int32_t closest = surface->closest(plane, image);
+  if (closest == plane) return false;
+  const bool isUp = surface->distance(closest, last) >= 0;
+  if ((surface->distance(closest, first) >= 0) == isUp ||
+      isUp != ((e.way[candidate % MostEvents] & AlongNormal) != 0))
+    return false;
+  plane = closest;
+  ++e.moves;
+  bracket(rules, p, candidate, e.end, e.fullStep);
+  return true;
 }
 
 /// Keeps the earlier of the crossing that was found and those before; of crossings at one place,
