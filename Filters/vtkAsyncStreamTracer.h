@@ -50,11 +50,11 @@
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
  *   PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects), Blocks and Handovers, with
  *   events Crossings, with a surface ReusedSurface (1 if that of the previous execution was
- *   reused), SurfaceTriangles and SurfaceBytes (of each rank), those of AutoTune, and, unless LendingMemory is 0, those of lending:
- *   BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and LentBytes
- *   (copies that this rank sent), LentMemory (the most that copies were allowed to use here), and
- *   LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
- *   RejectedSeedIds.
+ *   reused), SurfaceTriangles and SurfaceBytes (of each rank), those of AutoTune, and, unless
+ * LendingMemory is 0, those of lending: BlocksNotLent (blocks that cannot be copied), Loans,
+ * LentLines, LentBlocks and LentBytes (copies that this rank sent), LentMemory (the most that
+ * copies were allowed to use here), and LendingGainSeconds (an estimate of the time saved). With
+ * ReportRejectedSeeds, also RejectedSeedIds.
  *
  * Port 1, Crossings: one vertex for each crossing of an event (see AddEvent()) by a line, ordered
  * by seed, forward before backward, then along the line. With JoinDirections, both halves still

@@ -161,8 +161,7 @@ std::shared_ptr<SurfaceTarget> StreamTracerRun::setSurface(vtkDataObject* surfac
     if (needsIt(event)) event.surface = target->surface.get();
   context_.statistics.count("ReusedSurface", target->isReused);
   context_.statistics.count("SurfaceTriangles", target->surface->size());
-  context_.statistics.count("SurfaceBytes",
-                            static_cast<std::int64_t>(target->surface->memory()));
+  context_.statistics.count("SurfaceBytes", static_cast<std::int64_t>(target->surface->memory()));
   return target;
 }
 

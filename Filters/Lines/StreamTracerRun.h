@@ -37,7 +37,7 @@ struct StreamTracerSettings : LineSettings {
   bool reportRejectedSeeds = false;
   bool crossingsOnly = false;
   std::string surfaceLabels{};  ///< The name of the array of cells; empty for none.
-  PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
+  PropertyList properties{};    ///< A change of any of them invalidates the choice of AutoTune.
 };
 
 struct FlowSetup;

@@ -52,16 +52,18 @@ struct EventProgress {
   double high, highValue;  ///< The other one, where the function has the other sign.
   double bestStep;         ///< Of the earliest crossing found so far.
 
+  // Events at surfaces: see EventTest.h.
+  double reached;                  ///< Part of the step up to the crossing recorded last.
+  std::int32_t hit[MostEvents];    ///< The triangle that the straight line to `end` crosses, or -1.
+  std::int32_t plane[MostEvents];  ///< That in whose plane the crossing is.
+  std::uint8_t way[MostEvents];    ///< How the line crosses the first one.
+
   std::int64_t endBlock;           ///< The block of `endCell`, if the particle is in another one.
   std::int32_t endCell;            ///< The cell of `end`; for FieldBlock::enter() in another block.
   std::int32_t count[MostEvents];  ///< Crossings of each event so far.
-  /// Of events at surfaces: the triangle that the straight line between the ends of the step
-  /// crosses, and that in whose plane the crossing is; -1 without one. See EventTest.h.
-  std::int32_t hit[MostEvents], plane[MostEvents];
   std::uint16_t handled;           ///< Set of the candidates that are dealt with in this step.
   std::uint16_t tried;             ///< Those searched for since.
   std::uint16_t failed;            ///< Those that are recorded at the end of the step.
-  std::uint8_t way[MostEvents];    ///< How it crosses that triangle: see EventTest.h.
   std::int8_t candidate;           ///< What is searched for: see EventTest.h.
   std::int8_t best;                ///< That of `bestStep`; -1 for none.
   std::int8_t lastSide;            ///< The end of the bracket that was moved last: -1, 1 or 0.

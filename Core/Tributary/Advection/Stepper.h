@@ -419,6 +419,7 @@ template <Integrator I>
   e.endBlock = -1;
   e.endCell = cell;
   e.handled = e.tried = e.failed = 0;
+  e.reached = 0;
   e.best = -1;
   searchZero<I>(rules, p, candidate, e.end, p.h);
   return true;
@@ -436,13 +437,14 @@ inline void endPart(const StepRules& rules, Particle& p) {
                        detail::eventRounding(event, end));
     if (next != p.h) return takePart<I>(p, next);
     if (detail::moveToClosest(rules, p, end)) return takePart<I>(p, detail::secantZero(e));
-    detail::keepEarliest(e, p.h);
+    const bool isLate = detail::isLate(rules, e, p.h);
+    detail::keepEarliest(e, isLate ? e.reached : p.h);
     const int earlier = detail::nextCandidate(rules, p, end, p.h, e.handled | e.tried);
     if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h);
-    const bool isBest = e.candidate == e.best;
+    const bool isHere = e.candidate == e.best && !isLate;
     e.candidate = e.best;
     e.phase = EventPhase::Arrive;
-    if (!isBest) return takePart<I>(p, e.bestStep);
+    if (!isHere) return takePart<I>(p, e.bestStep);
   }
   if (!detail::isCrossingAt(rules, p, e.candidate, end)) return leaveCandidate<I>(rules, p);
   p.stage = Stages<I>;
@@ -468,6 +470,7 @@ template <Integrator I>
   crossing.event = number;
   crossing.number = ++e.count[number];
   crossing.target = detail::targetOf(rules, p);
+  e.reached = p.h;
   log.appendCrossing(crossing);
   if (crossing.number != rules.events.event[number].endsLine) {
     leaveCandidate<I>(rules, p);
@@ -504,7 +507,7 @@ template <Integrator I>
   if (e.phase == EventPhase::Fallback) {
     const unsigned member = detail::memberOf(rules, p, e.candidate);
     e.failed = static_cast<std::uint16_t>(e.failed | member);
-    e.handled = static_cast<std::uint16_t>(e.handled | member);  // further crossings of a surface too
+    e.handled = static_cast<std::uint16_t>(e.handled | member);  // with the next ones of a surface
     leaveCandidate<I>(rules, p);
     if (e.phase != EventPhase::Return) return true;
   }

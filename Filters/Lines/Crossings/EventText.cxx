@@ -58,9 +58,9 @@ class EventReader {
 
   Event read() {
     static const std::map<std::string, Event (EventReader::*)()> types{
-        {"plane", &EventReader::plane},   {"box", &EventReader::box},
-        {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
-        {"time", &EventReader::time},     {"angle", &EventReader::angle},
+        {"plane", &EventReader::plane},    {"box", &EventReader::box},
+        {"sphere", &EventReader::sphere},  {"length", &EventReader::length},
+        {"time", &EventReader::time},      {"angle", &EventReader::angle},
         {"surface", &EventReader::surface}};
     const auto type = words_.empty() ? types.end() : types.find(words_[0]);
     demand(type != types.end(),
@@ -198,7 +198,8 @@ EventList parseEvents(const std::vector<std::string>& texts, bool hasSurface) {
   }
   if (!hasSurface || namesSurface) return events;
   require(events.count < MostEvents, "Events", "a list of " + std::to_string(events.count),
-          "give at most ", MostEvents - 1, " beside Event Surfaces, or one that begins with surface");
+          "give at most ", MostEvents - 1,
+          " beside Event Surfaces, or one that begins with surface");
   Event& ending = events.event[events.count++];
   ending.kind = EventKind::Surface;
   ending.endsLine = 1;

@@ -148,7 +148,8 @@ class TriangleReader {
       polygon_->Points->SetPoint(i, &points_[3 * index(i)]);
       polygon_->PointIds->SetId(i, i);
     }
-    const bool isCut = polygon_->Triangulate(cut_) != 0 && cut_->GetNumberOfIds() == 3 * (count - 2);
+    const bool isCut =
+        polygon_->Triangulate(cut_) != 0 && cut_->GetNumberOfIds() == 3 * (count - 2);
     for (vtkIdType i = 0; i < count - 2; ++i) {
       if (isCut)
         add(cut_->GetId(3 * i), cut_->GetId(3 * i + 1), cut_->GetId(3 * i + 2));
@@ -197,10 +198,9 @@ std::shared_ptr<SurfaceTarget> gatherSurface(Transport& transport, vtkDataObject
     forEachPart(input, 0, last,
                 [&](vtkDataObject* part, std::int64_t number) { reader.read(part, number); });
   });
-  const std::vector<std::int64_t> sums =
-      allreduce(transport, ReduceOp::Sum,
-                std::vector<std::int64_t>{std::int64_t(reader.triangles.size()),
-                                          reader.otherCells});
+  const std::vector<std::int64_t> sums = allreduce(
+      transport, ReduceOp::Sum,
+      std::vector<std::int64_t>{std::int64_t(reader.triangles.size()), reader.otherCells});
   auto target = std::make_shared<SurfaceTarget>();
   collectively(transport, [&] {
     require(sums[0] > 0 || sums[1] == 0, Surfaces, "a data set of lines and vertices",

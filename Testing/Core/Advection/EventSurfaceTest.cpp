@@ -167,8 +167,7 @@ double distanceTo(const SurfaceTriangle& t, const Vector& x) {
     for (int v = 0; u + v <= Parts; ++v) {
       double sum = 0;
       for (std::size_t a = 0; a < 3; ++a) {
-        const double y =
-            u * t.corner[0][a] + v * t.corner[1][a] + (Parts - u - v) * t.corner[2][a];
+        const double y = u * t.corner[0][a] + v * t.corner[1][a] + (Parts - u - v) * t.corner[2][a];
         sum += (y / Parts - x[a]) * (y / Parts - x[a]);
       }
       least = std::min(least, std::sqrt(sum));

@@ -58,7 +58,8 @@ inline Vector normalOf(const SurfaceTriangle& t) {
   Vector normal{};
   for (std::size_t a = 0; a < 3; ++a) {
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
-    normal[a] = (x[1][b] - x[0][b]) * (x[2][c] - x[0][c]) - (x[1][c] - x[0][c]) * (x[2][b] - x[0][b]);
+    normal[a] =
+        (x[1][b] - x[0][b]) * (x[2][c] - x[0][c]) - (x[1][c] - x[0][c]) * (x[2][b] - x[0][b]);
   }
   return normal;
 }
@@ -67,10 +68,9 @@ inline Vector normalOf(const SurfaceTriangle& t) {
 inline bool holds(const SurfaceTriangle& t, const Vector& x) {
   const Vector normal = normalOf(t);
   for (int i = 0; i < 3; ++i) {
-    const SurfaceTriangle part = triangle({t.corner[i][0], t.corner[i][1], t.corner[i][2]},
-                                          {t.corner[(i + 1) % 3][0], t.corner[(i + 1) % 3][1],
-                                           t.corner[(i + 1) % 3][2]},
-                                          x);
+    const SurfaceTriangle part =
+        triangle({t.corner[i][0], t.corner[i][1], t.corner[i][2]},
+                 {t.corner[(i + 1) % 3][0], t.corner[(i + 1) % 3][1], t.corner[(i + 1) % 3][2]}, x);
     const Vector other = normalOf(part);
     if (other[0] * normal[0] + other[1] * normal[1] + other[2] * normal[2] < 0) return false;
   }

@@ -136,8 +136,7 @@ double squaredDistance(const double x[3], const double a[3], const double b[3]) 
   const double from[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]};
   const double share = std::min(1.0, std::max(0.0, dot(from, along) / dot(along, along)));
   double sum = 0;
-  for (int i = 0; i < 3; ++i)
-    sum += (from[i] - share * along[i]) * (from[i] - share * along[i]);
+  for (int i = 0; i < 3; ++i) sum += (from[i] - share * along[i]) * (from[i] - share * along[i]);
   return sum;
 }
 

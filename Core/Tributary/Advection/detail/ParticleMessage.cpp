@@ -33,7 +33,8 @@ enum : std::uint8_t { LastTry = 1, HasCrossed = 2, IsAtEvent = 4 };
 
 /// What travels of EventProgress, if a particle is at an event; otherwise only its counts do.
 constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
-static_assert(EventBytes == 15 * 8 + (1 + 3 * MostEvents) * 4 + 3 * 2 + MostEvents + 6, "no padding travels");
+static_assert(EventBytes == 16 * 8 + (1 + 3 * MostEvents) * 4 + 3 * 2 + MostEvents + 6,
+              "no padding travels");
 
 /// Copies what a particle and its message hold alike, either way.
 template <class From, class To>

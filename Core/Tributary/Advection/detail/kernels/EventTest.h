@@ -268,8 +268,8 @@ inline std::int64_t targetOf(const StepRules& rules, const Particle& p) {
   return surface ? surface->label(p.events.plane[p.events.candidate % MostEvents]) : -1;
 }
 
-/// A value of a candidate's function at an end of the bracket: of a surface on the side of the plane
-/// on which the end is, which its rounding error may hide.
+/// A value of a candidate's function at an end of the bracket: of a surface on the side of the
+/// plane on which the end is, which its rounding error may hide.
 inline double valueOnSide(const StepRules& rules, const Particle& p, int candidate, double value,
                           bool isEnd) {
   if (!surfaceOf(rules, candidate)) return value;
@@ -322,9 +322,9 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
     if (isLeftOut) continue;
     if (h == p.events.fullStep) return candidate;
     const double there = candidateValue(rules, p, candidate, x, h);
-    const double after = valueOnSide(
-        rules, p, candidate,
-        candidateValue(rules, p, candidate, p.events.end, p.events.fullStep), true);
+    const double after =
+        valueOnSide(rules, p, candidate,
+                    candidateValue(rules, p, candidate, p.events.end, p.events.fullStep), true);
     if ((there >= 0) == (after >= 0)) return candidate;
   }
   return -1;
@@ -417,11 +417,16 @@ inline void bracket(const StepRules& rules, Particle& p, int candidate, const do
   e.trials = 0;
   e.lastSide = 0;
   e.low = 0;
-  e.lowValue =
-      valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, p.x, 0), false);
+  e.lowValue = valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, p.x, 0), false);
   e.high = h;
-  e.highValue =
-      valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, end, h), true);
+  e.highValue = valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, end, h), true);
+}
+
+/// Whether a crossing that was found in a part of the step comes before one of the same step that
+/// has been recorded: the step is curved where it meets a fold of a surface. It is then recorded at
+/// the same place.
+inline bool isLate(const StepRules& rules, const EventProgress& e, double h) {
+  return surfaceOf(rules, e.candidate) && magnitude(h) < magnitude(e.reached);
 }
 
 /// The crossing that was found may be beside its triangle: goes on to search for it in the plane of
