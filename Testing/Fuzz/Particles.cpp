@@ -2,6 +2,7 @@
 // Particles and seeds that another rank sends while lines are traced.
 #include "Harness.h"
 #include "SmallFields.h"
+#include "Tributary/Advection/Targets/EventSurface.h"
 #include "Tributary/Advection/Tracer.h"
 
 namespace tributary::fuzz {
@@ -21,6 +22,9 @@ EventList eventsOf(bool isMesh) {
     events.event[events.count++] = planeEvent(besideBorder, along);
     events.event[events.count++] = planeEvent(onBorder, along);
   }
+  static const EventSurface sheet({{{{4.2, -9, -9}, {4.2, 9, -9}, {4.2, 0, 9}}, 7},
+                                   {{{0.1, -9, -9}, {-0.1, 9, -9}, {0, 0, 9}}, 8}});
+  events.event[events.count++] = surfaceEvent(sheet);
   events.event[events.count++] = lengthEvent(0.7);
   return events;
 }

@@ -210,6 +210,15 @@ TEST(EventSurface, LeavesOutTrianglesWithoutArea) {
   EXPECT_GT(one.memory(), sizeof(SurfaceTriangle));
 }
 
+TEST(EventSurface, IsNotCrossedFromFarAway) {
+  const EventSurface surface(octahedron({0, 0, 0}, 1));
+  for (const double x : {1e40, 1.1e40, 1e300, std::numeric_limits<double>::infinity()}) {
+    const auto count = hitsOf(surface, {0.1, 0.2, 0.3}, {x, 0.2, 0.3}).size();
+    EXPECT_EQ(count, x > 1e40 ? 0u : 1u) << x;
+  }
+  EXPECT_TRUE(hitsOf(surface, {0, 0, 0}, {std::nan(""), 0, 2}).empty());
+}
+
 TEST(EventSurface, RefusesWhatIsNone) {
   const auto refusal = [](double x) {
     return errorOf([&] { EventSurface surface({triangle({0, 0, x}, {1, 0, 0}, {0, 1, 0})}); });

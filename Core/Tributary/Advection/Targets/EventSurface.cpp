@@ -94,6 +94,12 @@ int passes(const double from[3], const double to[3], const double a[3], const do
   return side != 0 ? side : infinitesimalSign(cross(difference(to, from), difference(b, a)));
 }
 
+/// Whether the tests below are exact for a segment.
+bool isUsable(const double from[3], const double to[3]) {
+  return std::all_of(from, from + 3, [](double c) { return std::fabs(c) <= MostCoordinate; }) &&
+         std::all_of(to, to + 3, [](double c) { return std::fabs(c) <= MostCoordinate; });
+}
+
 /// Whether a moved segment crosses a triangle: 1 along its normal, -1 against it, or 0.
 int crossingOf(const SurfaceTriangle& t, const double from[3], const double to[3]) {
   const int side = sideOf(t, to);
@@ -324,6 +330,7 @@ std::int32_t EventSurface::closest(std::int32_t triangle, const double x[3]) con
 
 bool EventSurface::isCrossed(const double from[3], const double to[3]) const {
   bool found = false;
+  if (!isUsable(from, to)) return false;
   forEachIn(boxOf(from, to), [&](std::int32_t t) {
     found = crossingOf(triangles_[index(t)], from, to) != 0;
     return !found;
@@ -337,6 +344,7 @@ std::vector<EventSurface::Crossing> EventSurface::crossingsOf(const StepChord& c
                                                               EventDirection direction) const {
   const double *const from = image.from, *const to = image.to;
   std::vector<Crossing> crossings;
+  if (!isUsable(from, to)) return crossings;
   forEachIn(boxOf(from, to), [&](std::int32_t number) {
     const SurfaceTriangle& t = triangles_[index(number)];
     const int way = crossingOf(t, from, to);

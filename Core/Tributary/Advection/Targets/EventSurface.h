@@ -43,7 +43,8 @@ struct StepChord {
 /// of all tests are exact. Where a segment touches a plane, an edge or a corner, the segments are
 /// regarded as moved by an infinitesimal vector, which is the same for all: (e, e^2, e^3). So a
 /// chain of segments crosses a closed surface alternately inward and outward, and it crosses a
-/// surface at an edge or a corner, or where two segments meet, exactly once.
+/// surface at an edge or a corner, or where two segments meet, exactly once. A segment to a point
+/// with a coordinate beyond 1e40 crosses nothing.
 ///
 /// Immutable, and safe to use from several threads. Functions are local. They do not depend on the
 /// order of the triangles that were given.
