@@ -103,7 +103,7 @@ class TriangleReader {
                 values_->GetNumberOfTuples() == mesh_->GetNumberOfCells(),
             "Surface Label Array", '"' + labelArray_ + '"',
             "choose an array with one number for each cell, which all blocks of ", Surfaces,
-            " have, or None");
+            " have, or no array");
   }
 
   std::int64_t labelOf(vtkIdType cell) const {
@@ -113,7 +113,7 @@ class TriangleReader {
     const double value = values_->GetTuple1(cell);
     require(std::fabs(value) < 9e15 && value == std::floor(value), "Surface Label Array",
             '"' + labelArray_ + "\" with the value " + numberText(value),
-            "choose an array of whole numbers, or None");
+            "choose an array of whole numbers, or no array");
     return static_cast<std::int64_t>(value);
   }
 
