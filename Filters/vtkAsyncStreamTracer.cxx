@@ -76,6 +76,15 @@ void vtkAsyncStreamTracer::ClearEvents() {
 }
 
 //------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetSurfaceLabelArray(const char* name) {
+  const std::string array = name ? name : "";
+  if (this->SurfaceLabelArray != array) {
+    this->SurfaceLabelArray = array;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
   list.add("Integration Direction", this->IntegrationDirection);
@@ -87,7 +96,7 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.addAll("Events", this->Events);
   list.add("Crossings Only", this->CrossingsOnly);
   list.add("Event Surfaces", this->HasSurface());
-  this->DescribeArray(list, "Surface Label Array", LABELS);
+  list.add("Surface Label Array", this->SurfaceLabelArray);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -106,8 +115,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.crossingsOnly = this->CrossingsOnly;
-  const std::string labels = this->NameOfArray(LABELS);
-  settings.surfaceLabels = labels == "None" ? "" : labels;
+  settings.surfaceLabels = this->SurfaceLabelArray;
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -148,6 +156,7 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
      << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n"
+     << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n"
      << indent << "Events:";
   for (const std::string& event : this->Events) {
     os << " \"" << event << "\"";

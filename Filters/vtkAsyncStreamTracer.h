@@ -21,8 +21,7 @@
  *
  * Port 2, optional: a surface of poly data, or a composite of it, distributed in any way, for
  * events; see AddEvent(). Its polygons and strips are triangulated, and ghost cells are left out.
- * Each rank holds all triangles, in about 150 bytes each. SetInputArrayToProcess(4, 2, 0, 1, ...)
- * selects an array of its cells, whose whole numbers become TargetId.
+ * Each rank holds all triangles, in about 150 bytes each.
  *
  * Port 1: the seeds, which are the points of a vtkDataSet or of a composite. Each rank provides its
  * own part. A source that is identical on all ranks must provide its points on one rank only; VTK's
@@ -61,9 +60,9 @@
  * count from the seed. Points are of type double. Point data: those of lines without Rotation and
  * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
  * event and each direction from a seed), and SeedIds. Without events, there are no points. With a
- * surface, also TargetId (vtkIdType): the value of the selected array of cells or, without an
- * array, the number of the block of the surface: its flat index, where the pieces of a block have
- * its number, or 0 if there are no blocks. It is -1 for other events.
+ * surface, also TargetId (vtkIdType): the value of SurfaceLabelArray or, without an array, the
+ * number of the block of the surface: its flat index, where the pieces of a block have its number,
+ * or 0 if there are no blocks. It is -1 for other events.
  *
  * **Crossings.** A step that crosses an event is taken again in parts, by the same integrator,
  * until one ends at the crossing: its position is as accurate as the step. Lines have the same bits
@@ -250,6 +249,15 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
 
   ///@{
   /**
+   * The name of an array of the cells of port 2, whose whole numbers become TargetId. Empty: the
+   * numbers of its blocks. Default: empty.
+   */
+  void SetSurfaceLabelArray(const char* name);
+  const char* GetSurfaceLabelArray() const { return this->SurfaceLabelArray.c_str(); }
+  ///@}
+
+  ///@{
+  /**
    * Whether to output the crossings only, as for Poincare maps: lines are not stored, and the
    * memory is proportional to the number of crossings. Needs events. Default: false.
    */
@@ -278,13 +286,14 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   bool ReportRejectedSeeds = false;
   std::vector<std::string> Events;
   bool CrossingsOnly = false;
+  std::string SurfaceLabelArray;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
   void operator=(const vtkAsyncStreamTracer&) = delete;
 
-  /// The port of the surface, and the index of the array of its labels.
-  enum { SURFACES = 2, LABELS = 4 };
+  /// The port of the surface.
+  static constexpr int SURFACES = 2;
 
   /// Local. Whether port 2 is connected.
   bool HasSurface();

@@ -144,7 +144,7 @@ def straight():
     target = surface()
     lines = check.tracer(
         data, seeds, Vectors=["POINTS", "flow"], MaximumStreamlineLength=100.0, IntegrationDirection="FORWARD",
-        EventSurfaces=target, SurfaceLabelArray=["CELLS", "octant"], InitialStepLength=1.3,
+        EventSurfaces=target, SurfaceLabelArray="octant", InitialStepLength=1.3,
         IntegratorType="Runge-Kutta 4",
     )
     lines.Events = ["surface", "surface positive", "surface negative", "plane origin 3 0 0 normal 1 0 0"]
@@ -170,7 +170,7 @@ def straight():
         times, octants, _ = expected[out.cell_data["SeedIds"][i]]
         ends = [out.cell_data[name][i] for name in ("ReasonForTermination", "EventId", "TargetId")]
         assert ends == ([8, 1, octants[0]] if len(times) else [1, -1, -1]), f"line {i} ends with {ends}"
-    for array, labels in ((["CELLS", "whole"], range(8)), ("None", [0])):
+    for array, labels in (("whole", range(8)), ("", [0])):
         lines.SurfaceLabelArray = array
         labels = set(labels) | {-1}
         assert set(Crossings(lines).data["TargetId"].tolist()) <= labels, f"labels of {array}"
@@ -260,10 +260,10 @@ def invariance(hashes):
     for name, arguments, periodic in (("image", dict(mesh="image", size=15), [0, 0, 0]),
                                       ("periodic", dict(mesh="image", size=15), [1, 1, 1]),
                                       ("tetrahedra", dict(mesh="tetrahedra", size=8), [0, 0, 0])):
-        seeds = flows.seeds(60, flows.bounds("abc"))
+        seeds = flows.seeds(150, flows.bounds("abc"))
         data = flows.source(**arguments)
         lines = check.tracer(data, seeds, MaximumStreamlineLength=20.0, Periodic=periodic)
-        lines.SurfaceLabelArray = ["CELLS", "octant"]
+        lines.SurfaceLabelArray = "octant"
         lines.Events = []
         cuts = ("blocks", "cyclic", "reversed", "last", "overlap")
         for i, cut in enumerate(cuts if name == "image" else cuts[1:4:2]):
@@ -292,8 +292,8 @@ def refusals():
         (good, dict(Events=["surface end 0"]), ("Events", "after \"end\"")),
         (good, dict(Events=["surface 3"]), ("Events", "between \"surface\"")),
         (good, dict(Events=["length 1"] * 8), ("Events", "at most 7 beside Event Surfaces")),
-        (good, dict(SurfaceLabelArray=["CELLS", "none"]), ("Surface Label Array", "\"none\"", "choose an array")),
-        (good, dict(SurfaceLabelArray=["CELLS", "half"]), ("Surface Label Array", ".5", "whole numbers")),
+        (good, dict(SurfaceLabelArray="none"), ("Surface Label Array", "\"none\"", "choose an array")),
+        (good, dict(SurfaceLabelArray="half"), ("Surface Label Array", ".5", "whole numbers")),
         (None, dict(Events=["surface"]), ("Events", "set Event Surfaces")),
         (data, {}, ("Event Surfaces", "vtkImageData", "Extract Surface")),
         (surface(more=last + "output.GetPoints().SetPoint(1, 0, float('nan'), 0)"), {},
@@ -313,7 +313,7 @@ def refusals():
         assert len(said) == 1, f"{len(said)} messages with {words}: {said}"
         for word in words:
             assert word in said[0], f"no {word!r} in {said[0]}"
-        lines.EventSurfaces, lines.Events, lines.SurfaceLabelArray = None, [], "None"
+        lines.EventSurfaces, lines.Events, lines.SurfaceLabelArray = None, [], ""
         assert check.Lines(check.fetch(lines)).count > 0, f"no lines after {words}"
         if bad not in (None, good, data):
             check.delete(bad)
