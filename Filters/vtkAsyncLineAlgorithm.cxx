@@ -16,8 +16,8 @@
 #include <vector>
 
 //------------------------------------------------------------------------------
-vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed, bool hasEventsOfArrays)
-    : vtkAsyncParticleAlgorithm(terminalSpeed), HasEventsOfArrays(hasEventsOfArrays) {
+vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed, bool isForStreamlines)
+    : vtkAsyncParticleAlgorithm(terminalSpeed), IsForStreamlines(isForStreamlines) {
   this->SetNumberOfInputPorts(2);
   this->SetNumberOfOutputPorts(2);
 }
@@ -94,10 +94,16 @@ void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
 }
 
 //------------------------------------------------------------------------------
+bool vtkAsyncLineAlgorithm::HasSurface() {
+  return this->GetNumberOfInputPorts() > SURFACES &&
+         this->GetNumberOfInputConnections(SURFACES) > 0;
+}
+
+//------------------------------------------------------------------------------
 tributary::EventList vtkAsyncLineAlgorithm::ParseEvents(std::vector<tributary::EventArray>* named) {
   std::vector<tributary::EventArray> arrays;
-  const tributary::EventList events =
-      tributary::parseEvents(this->Events, this->HasEventsOfArrays ? &arrays : nullptr);
+  const tributary::EventList events = tributary::parseEvents(
+      this->Events, this->IsForStreamlines ? &arrays : nullptr, this->HasSurface());
   if (named) {
     *named = std::move(arrays);
   }

@@ -95,6 +95,11 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    *   l; positive is the way into the region. The array is sought at cells first, then at points; a
    *   position has the label of its cell, or of the point of the cell with the largest weight.
    *   Without l, each change of the label, without a direction.
+   * - surface (streamlines only): a triangle of port 2, positive on the side to which its normal
+   *   points
+   *
+   * If port 2 is connected and no text begins with surface, "surface end 1" is added at the end:
+   * lines end at the surface.
    *
    * The name of an array is put in quotes if it has blanks or commas. All data sets with the
    * vectors must have the array, with one component. The points of both outputs have it, too,
@@ -122,8 +127,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
 
  protected:
   /// @param terminalSpeed  the default of the filter
-  /// @param hasEventsOfArrays  whether events may be of arrays of the input
-  vtkAsyncLineAlgorithm(double terminalSpeed, bool hasEventsOfArrays);
+  /// @param isForStreamlines  whether events may be of arrays of the input, and at surfaces
+  vtkAsyncLineAlgorithm(double terminalSpeed, bool isForStreamlines);
   ~vtkAsyncLineAlgorithm() override = default;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
@@ -140,11 +145,16 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   std::vector<std::string> Events;
   bool CrossingsOnly = false;
 
+  /// Local. Whether port 2 is connected, the surface of events, if the filter has this port.
+  bool HasSurface();
+
+  static constexpr int SURFACES = 2;
+
  private:
   /// Local. The events, and the arrays that they name, unless these are not wanted.
   [[nodiscard]] tributary::EventList ParseEvents(std::vector<tributary::EventArray>* named);
 
-  const bool HasEventsOfArrays;
+  const bool IsForStreamlines;
 
   vtkAsyncLineAlgorithm(const vtkAsyncLineAlgorithm&) = delete;
   void operator=(const vtkAsyncLineAlgorithm&) = delete;

@@ -18,10 +18,25 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
-    : vtkAsyncLineAlgorithm(1e-12, true), State(new tributary::StreamTracerState) {}
+    : vtkAsyncLineAlgorithm(1e-12, true), State(new tributary::StreamTracerState) {
+  this->SetNumberOfInputPorts(3);
+}
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::FillInputPortInformation(int port, vtkInformation* info) {
+  if (port == SURFACES) {
+    info->Set(vtkAlgorithm::INPUT_IS_OPTIONAL(), 1);
+  }
+  return this->Superclass::FillInputPortInformation(port, info);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces) {
+  this->SetInputConnection(SURFACES, surfaces);
+}
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::CheckProperties() {
@@ -34,6 +49,15 @@ void vtkAsyncStreamTracer::CheckProperties() {
 }
 
 //------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetSurfaceLabelArray(const char* name) {
+  const std::string array = name ? name : "";
+  if (this->SurfaceLabelArray != array) {
+    this->SurfaceLabelArray = array;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
   list.add("Integration Direction", this->IntegrationDirection);
@@ -42,6 +66,8 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Maximum Integration Time", this->MaximumIntegrationTime);
   list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
+  list.add("Event Surfaces", this->HasSurface());
+  list.add("Surface Label Array", this->SurfaceLabelArray);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -58,6 +84,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
+  settings.surfaceLabels = this->SurfaceLabelArray;
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -72,6 +99,7 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
 void vtkAsyncStreamTracer::ForgetExecution() {
   this->State->setup.reset();
   this->State->meshes.reset();
+  this->State->surface.reset();
 }
 
 //------------------------------------------------------------------------------
@@ -83,6 +111,7 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   const tributary::StreamTracerSettings settings = this->MakeSettings();
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
+               this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr,
                vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
 }
 
@@ -94,5 +123,6 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumPropagation: " << this->MaximumPropagation << "\n"
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
-     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n";
+     << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
+     << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n";
 }

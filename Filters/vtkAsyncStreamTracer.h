@@ -19,6 +19,10 @@
  * level covers. Ranks may be empty. Ghost cells are neither required nor requested. If the input
  * has ghost cells, they reduce the number of messages.
  *
+ * Port 2, optional: a surface of poly data, or a composite of it, distributed in any way, for
+ * events; see AddEvent(). Its polygons and strips are triangulated, and ghost cells are left out.
+ * Each rank holds all triangles, in about 150 bytes each.
+ *
  * Port 1: the seeds, which are the points of a vtkDataSet or of a composite. Each rank provides its
  * own part. A source that is identical on all ranks must provide its points on one rank only; VTK's
  * sources do so when a piece is requested.
@@ -37,23 +41,28 @@
  *   vtkStreamTracer, or vtkIdType if the largest id of all ranks requires it). The ids are the
  *   global point ids of the seeds if the source has them. Otherwise, they are point numbers in the
  *   whole extent for a structured source; for other sources, points are numbered rank by rank. With
- *   events, also EventId (int), the event that ended the line, or -1.
+ *   events, also EventId (int), the event that ended the line, or -1. With a surface, also TargetId
+ *   (vtkIdType): the label of the triangle at which the line ended, or -1.
  * - Field data: the field data of the input, and statistics (see vtkAsyncAlgorithm). The statistics
  *   of this filter are ReusedDomain (1 if the domain of the previous execution was reused),
  *   ReusedMesh (1 if the search structures of cells were reused), DomainBytes (the memory
  *   of the domain beyond the input), Seeds, RejectedSeeds, Lines, LinePoints, PointsRecorded,
  *   PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects), Blocks and Handovers, with
- *   events Crossings, those of AutoTune, and, unless LendingMemory is 0, those of lending:
- *   BlocksNotLent (blocks that cannot be copied), Loans, LentLines, LentBlocks and LentBytes
- *   (copies that this rank sent), LentMemory (the most that copies were allowed to use here), and
- *   LendingGainSeconds (an estimate of the time saved). With ReportRejectedSeeds, also
- *   RejectedSeedIds.
+ *   events Crossings, with a surface ReusedSurface (1 if that of the previous execution was
+ *   reused), SurfaceTriangles and SurfaceBytes (of each rank), those of AutoTune, and, unless
+ * LendingMemory is 0, those of lending: BlocksNotLent (blocks that cannot be copied), Loans,
+ * LentLines, LentBlocks and LentBytes (copies that this rank sent), LentMemory (the most that
+ * copies were allowed to use here), and LendingGainSeconds (an estimate of the time saved). With
+ * ReportRejectedSeeds, also RejectedSeedIds.
  *
  * Port 1, Crossings: one vertex for each crossing of an event (see AddEvent()) by a line, ordered
  * by seed, forward before backward, then along the line. With JoinDirections, both halves still
  * count from the seed. Points are of type double. Point data: those of lines without Rotation and
  * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
- * event and each direction from a seed), and SeedIds. Without events, there are no points.
+ * event and each direction from a seed), and SeedIds. Without events, there are no points. With a
+ * surface, also TargetId (vtkIdType): the value of SurfaceLabelArray or, without an array, the
+ * number of the block of the surface: its flat index, where the pieces of a block have its number,
+ * or 0 if there are no blocks. It is -1 for other events.
  *
  * **Crossings.** A step that crosses an event is taken again in parts, by the same integrator,
  * until one ends at the crossing: its position is as accurate as the step. Lines have the same bits
@@ -64,6 +73,12 @@
  * of a step leaves the domain although the step does not, the crossing is recorded at the end of
  * the step. With Periodic, crossings of the images of lines in the bounding box count, and points
  * are in that box.
+ *
+ * A surface is crossed by the straight line between the ends of a step, by an exact test: at an
+ * edge or a corner of triangles, or where steps meet, once. All crossings of a step are found, in
+ * the order along this line, and so a closed surface is entered and left by turns. Each crossing is
+ * then found where the step itself crosses the plane of the triangle, or of the triangle that is
+ * closest there. Steps that are longer than the surface is wide may pass around it.
  *
  * **Bitwise reproducibility.** Points, point data and cell data do not depend on the number of
  * ranks, the decomposition of the input, ghost cells, BlocksPerRank, threads, the schedule,
@@ -198,10 +213,25 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   vtkBooleanMacro(ReportRejectedSeeds, bool);
   ///@}
 
+  /**
+   * Sets the connection of port 2, the pipeline that produces the surface of events; null for none.
+   */
+  void SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces);
+
+  ///@{
+  /**
+   * The name of an array of the cells of port 2, whose whole numbers become TargetId. Empty: the
+   * numbers of its blocks. Default: empty.
+   */
+  void SetSurfaceLabelArray(const char* name);
+  const char* GetSurfaceLabelArray() const { return this->SurfaceLabelArray.c_str(); }
+  ///@}
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
+  int FillInputPortInformation(int port, vtkInformation* info) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
@@ -215,6 +245,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   double MaximumIntegrationTime = 0.0;
   bool SurfaceStreamlines = false;
   bool ReportRejectedSeeds = false;
+  std::string SurfaceLabelArray;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

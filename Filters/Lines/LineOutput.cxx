@@ -88,17 +88,20 @@ void addCellData(vtkPolyData* lines, const LineTable& table, const SeedList& see
   const auto count = static_cast<vtkIdType>(table.lines.size());
   auto reasons = freshArray<vtkIntArray>("ReasonForTermination", 1, count);
   auto events = freshArray<vtkIntArray>("EventId", 1, count);
+  auto targets = freshArray<vtkIdTypeArray>("TargetId", 1, count);
   std::vector<std::int64_t> seedOf;
   seedOf.reserve(table.lines.size());
   for (vtkIdType l = 0; l < count; ++l) {
     const OutputLine& line = table.lines[static_cast<std::size_t>(l)];
     reasons->SetValue(l, static_cast<int>(line.reason));
     events->SetValue(l, line.event);
+    targets->SetValue(l, line.target);
     seedOf.push_back(line.seed);
   }
   lines->GetCellData()->AddArray(reasons);
   lines->GetCellData()->AddArray(makeSeedIds(seeds, table.firstSeed, seedOf));
   if (table.hasEvents) lines->GetCellData()->AddArray(events);
+  if (table.hasSurface) lines->GetCellData()->AddArray(targets);
 }
 
 /// Adds Rotation and Normals, which need whole lines.

@@ -31,7 +31,7 @@ struct TraceSettings {
 struct LineSettings : TraceSettings {
   bool computeVorticity = true;
   double rotationScale = 1;
-  std::set<std::string> pointArrays = {};  ///< Those that lines carry; all if it is empty.
+  std::set<std::string> pointArrays = {};    ///< Those that lines carry; all if it is empty.
   std::vector<EventArray> eventArrays = {};  ///< Those of events, by Event::field.
   bool crossingsOnly = false;
 };

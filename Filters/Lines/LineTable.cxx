@@ -22,6 +22,7 @@ struct EndRecord {
   std::int32_t crossings;
   std::int32_t event;
   double length;
+  std::int64_t target;
 };
 
 bool leavesAtOnce(const HalfLine& half) {
@@ -50,7 +51,8 @@ void layOut(LineTable& table, bool forward, bool backward, bool join, bool recor
       ahead.base = behind.base = table.points + origin;
       behind.sign = -1;
       behind.skipped = 1;
-      table.lines.push_back({table.points, points, origin, seed, ahead.reason, ahead.event});
+      table.lines.push_back(
+          {table.points, points, origin, seed, ahead.reason, ahead.event, ahead.target});
       table.points += points;
       continue;
     }
@@ -58,7 +60,8 @@ void layOut(LineTable& table, bool forward, bool backward, bool join, bool recor
       if (half->points < 2) continue;
       half->isOutput = true;
       half->base = table.points;
-      table.lines.push_back({table.points, half->points, 0, seed, half->reason, half->event});
+      table.lines.push_back(
+          {table.points, half->points, 0, seed, half->reason, half->event, half->target});
       table.points += half->points;
     }
   }
@@ -81,7 +84,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                                                      end.cell,
                                                      end.crossings,
                                                      end.event,
-                                                     end.length});
+                                                     end.length,
+                                                     end.target});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -101,7 +105,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                           end.cell,
                           end.crossings,
                           end.event,
-                          end.length});
+                          end.length,
+                          end.target});
         }
         use(mine);
       });
@@ -121,6 +126,7 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
       half.reason = end.reason;
       half.crossings = end.crossings;
       half.event = end.event;
+      half.target = end.target;
     }
     const auto known = static_cast<std::int64_t>(arrived.size());
     const std::int64_t wanted = seeds * (int(forward) + int(backward));

@@ -25,13 +25,15 @@ struct HalfLine {
   Reason reason = Reason::None;
   std::int32_t crossings = 0;  ///< Of events, on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 if none did.
+  std::int64_t target = -1;    ///< LineEnd::target.
 };
 
 /// A polyline of the output. Its origin is the seed.
 struct OutputLine : Polyline {
   std::int64_t seed = 0;  ///< Position of the seed in the order of all seeds.
   Reason reason = Reason::None;
-  std::int32_t event = -1;  ///< See HalfLine.
+  std::int32_t event = -1;   ///< See HalfLine.
+  std::int64_t target = -1;  ///< LineEnd::target.
 };
 
 /// The lines that this rank outputs: those of its share of the seeds, ordered by seed, forward
@@ -42,6 +44,7 @@ struct LineTable {
   std::vector<OutputLine> lines;
   std::int64_t points = 0;
   bool hasEvents = false;              ///< Whether events were given.
+  bool hasSurface = false;             ///< Whether some are at a surface.
   std::vector<std::int64_t> rejected;  ///< Positions of the seeds that lie in no cell.
   std::int64_t unexpected = 0;  ///< Number of half lines ended by a velocity that is not finite.
   /// Number of seeds in a cell whose lines leave the domain before the end of the first step.

@@ -23,6 +23,7 @@
 #include "Common/SmpFor.h"
 #include "Lines/Crossings/CrossingOutput.h"
 #include "Lines/Crossings/EventArrays.h"
+#include "Lines/Crossings/SurfaceFromVTK.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
@@ -148,6 +149,23 @@ TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList
     };
   });
   return options;
+}
+
+/// Collective. Sets the surface of events.
+/// @return the surface, which must outlive the trace, or null if no event needs one
+std::shared_ptr<SurfaceTarget> StreamTracerRun::setSurface(vtkDataObject* surfaces,
+                                                           EventList& events) {
+  std::shared_ptr<SurfaceTarget> kept = std::move(state_.surface);
+  const auto needsIt = [](const Event& event) { return event.kind == EventKind::Surface; };
+  if (std::none_of(events.event, events.event + events.count, needsIt)) return {};
+  std::shared_ptr<SurfaceTarget> target =
+      gatherSurface(context_.transport, surfaces, settings_.surfaceLabels, std::move(kept));
+  for (Event& event : events.event)
+    if (needsIt(event)) event.surface = target->surface.get();
+  context_.statistics.count("ReusedSurface", target->isReused);
+  context_.statistics.count("SurfaceTriangles", target->surface->size());
+  context_.statistics.count("SurfaceBytes", static_cast<std::int64_t>(target->surface->memory()));
+  return target;
 }
 
 /// Collective. Divides the domain into blocks unless it is divided so already on all ranks.
@@ -335,8 +353,8 @@ void StreamTracerRun::assembleCrossings(const FlowSetup& setup, const PointArray
     context_.statistics.count("Crossings", std::int64_t(crossings->GetNumberOfPoints()));
 }
 
-bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output,
-                              vtkPolyData* crossings) {
+bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDataObject* surfaces,
+                              vtkPolyData* output, vtkPolyData* crossings) {
   Transport& transport = context_.transport;
   const std::shared_ptr<FlowSetup> setup = setUp(input);
   FlowDomain& flow = *setup->flow;
@@ -344,6 +362,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
   PointArrayList arrays;
   std::vector<std::size_t> eventPlaces;
   TraceOptions options = makeOptions(*setup, arrays, eventPlaces);
+  const std::shared_ptr<SurfaceTarget> surface = setSurface(surfaces, options.rules.events);
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
   prepareEvaluation(*setup, arrays, options.rules);
@@ -374,6 +393,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
       makeLineTable(transport, seeds.shares, traced.ends, options.forward, options.backward,
                     settings_.joinDirections, !settings_.crossingsOnly);
   table.hasEvents = options.rules.events.count > 0;
+  table.hasSurface = surface != nullptr;
   output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
                                     traced, settings_.computeVorticity));
   assembleCrossings(*setup, arrays, seeds, table, traced, crossings);
@@ -385,10 +405,12 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPo
     context_.statistics.add(*state_.choice->expected, allreduce(transport, ReduceOp::Max, tracing));
   if (settings_.reportRejectedSeeds) reportRejected(seeds, table, output->GetFieldData());
   warn(*setup, arrays, table);
-  if (settings_.keepDomain)
+  if (settings_.keepDomain) {
     state_.setup = setup;
-  else
+    state_.surface = surface;
+  } else {
     state_.meshes.reset();
+  }
   return true;
 }
 

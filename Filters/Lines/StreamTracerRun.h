@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "Common/PropertyList.h"
@@ -35,10 +36,12 @@ struct StreamTracerSettings : LineSettings {
   bool backward = true;
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
-  PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
+  std::string surfaceLabels{};  ///< The name of the array of cells; empty for none.
+  PropertyList properties{};    ///< A change of any of them invalidates the choice of AutoTune.
 };
 
 struct FlowSetup;
+struct SurfaceTarget;
 
 /// State kept between executions: the choice of AutoTune and the properties for which it was made,
 /// and the domain.
@@ -52,6 +55,7 @@ struct StreamTracerState {
   std::optional<Choice> choice;
   std::shared_ptr<FlowSetup> setup;   ///< Null if none is kept.
   std::unique_ptr<MeshCache> meshes;  ///< Of `setup`, and of inputs with other values.
+  std::shared_ptr<SurfaceTarget> surface;
 };
 
 /// One execution of vtkAsyncStreamTracer on one rank.
@@ -63,16 +67,19 @@ class StreamTracerRun {
       : context_(context), settings_(settings), state_(state) {}
 
   /// Collective. Traces lines through `input` from the points of `seeds`.
+  /// @param surfaces  those of events, or null
   /// @param crossings  receives those of events
   /// @return false after an abort
   /// @throws Error on all ranks
-  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output,
-                             vtkPolyData* crossings);
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkDataObject* surfaces,
+                             vtkPolyData* output, vtkPolyData* crossings);
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
   TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays,
                            std::vector<std::size_t>& eventPlaces);
+  [[nodiscard]] std::shared_ptr<SurfaceTarget> setSurface(vtkDataObject* surfaces,
+                                                          EventList& events);
   void cut(FlowSetup& setup, int blocksPerRank);
   void cutAnew(FlowSetup& setup, int blocksPerRank);
   [[nodiscard]] bool tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options);

@@ -4,6 +4,7 @@
 
 #include "Harness.h"
 #include "SmallFields.h"
+#include "Tributary/Advection/Targets/EventSurface.h"
 #include "Tributary/Advection/Tracer.h"
 
 namespace tributary::fuzz {
@@ -32,6 +33,9 @@ EventList eventsOf(bool isMesh, bool haveFields) {
     events.event[events.count++] = planeEvent(besideBorder, along);
     events.event[events.count++] = planeEvent(onBorder, along);
   }
+  static const EventSurface sheet({{{{4.2, -9, -9}, {4.2, 9, -9}, {4.2, 0, 9}}, 7},
+                                   {{{0.1, -9, -9}, {-0.1, 9, -9}, {0, 0, 9}}, 8}});
+  events.event[events.count++] = surfaceEvent(sheet);
   events.event[events.count++] = lengthEvent(0.7);
   if (!haveFields) return events;
   events.event[events.count++] = isovalueEvent(0, isMesh ? 0.1 : 4.6);

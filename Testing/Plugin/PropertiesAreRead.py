@@ -110,6 +110,8 @@ def is_read(element, filter_class, text):
         return True
     if command == "SetSourceConnection":
         return bool(re.search(r"inputVector\[(1|[A-Za-z]\w+)\]", text))
+    if command == "SetEventSurfaceConnection":
+        return "inputVector[SURFACES]" in text
     if command == "SetInputArrayToProcess":
         index = (element.get("default_values") or "0").split(";")[0]
         return bool(re.search(rf"(GetInputArrayToProcess|Finder)\(({index}|[A-Za-z_]+)\b", text))

@@ -120,7 +120,7 @@ for solver in ("AsyncConvectionDiffusion", "AsyncHarmonicFill"):
     schedules = [schedules.GetEntryText(i) for i in range(schedules.GetNumberOfEntries())]
     expect(schedules == ["Synchronous", "Asynchronous"], "schedules of %s: %s" % (solver, schedules))
 
-UNLIKE = {"Input", "Source", "TimestepValues"}
+UNLIKE = {"Input", "Source", "EventSurfaces", "TimestepValues"}
 
 # Proxies of the bare classes, to which no default of the XML is sent.
 BARE = ("AsyncStreamTracer", "AsyncConnectivity", "AsyncFeatureTracker",

@@ -148,6 +148,13 @@ bool haveFields(const EventList& events) {
   return false;
 }
 
+Event surfaceEvent(const EventSurface& surface) {
+  Event event;
+  event.kind = EventKind::Surface;
+  event.surface = &surface;
+  return event;
+}
+
 void requireValid(const EventList& events) {
   if (events.count < 0 || events.count > MostEvents)
     throw Error("there are " + std::to_string(events.count) + " events; use at most " +
@@ -162,6 +169,8 @@ void requireValid(const EventList& events) {
     if (event.kind == EventKind::AnyLabel && event.direction != EventDirection::Any)
       throw Error(
           "an event of any label has a direction; set Event::direction to EventDirection::Any");
+    if (event.kind == EventKind::Surface && !event.surface)
+      throw Error("an event at a surface has none; set Event::surface");
     if (event.endsLine < 0)
       throw Error("crossing " + std::to_string(event.endsLine) +
                   " of an event ends lines; set Event::endsLine to 0 or a positive number");

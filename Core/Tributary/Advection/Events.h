@@ -5,6 +5,7 @@
 
 namespace tributary {
 
+class EventSurface;
 class FieldBlock;
 struct TrajectoryPoint;
 
@@ -21,7 +22,8 @@ enum class EventKind : std::uint8_t {
   Time,       ///< |time since the seed|, minus a time.
   Isovalue,   ///< A field of EventFields, minus a value.
   Label,      ///< 1 where a field has a value, -1 elsewhere.
-  AnyLabel    ///< -1 where a field has its value at the beginning of the step, 1 elsewhere.
+  AnyLabel,   ///< -1 where a field has its value at the beginning of the step, 1 elsewhere.
+  Surface     ///< The signed distance from a triangle, positive on the side of its normal.
 };
 
 /// The crossings that count, by the sign of the function along the line, from the seed on.
@@ -43,6 +45,11 @@ constexpr bool isOfField(EventKind kind) {
 /// crosses a surface twice, or touches it, is not seen. A seed on the surface, within the rounding
 /// error of its position, is no crossing. An event of a field is not crossed by a step at one of
 /// whose ends the field is not a number.
+///
+/// Crossings of a triangulated surface are those of the straight line between the ends of a step,
+/// all of them, in its order; see EventSurface. The crossing is then found in the plane of the
+/// triangle, as that of any plane. If it is beside the triangle, it is sought in the plane of the
+/// one that is closest there.
 struct Event {
   EventKind kind = EventKind::Plane;
   EventDirection direction = EventDirection::Any;
@@ -53,6 +60,8 @@ struct Event {
   double side[3] = {0, 0, 0};    ///< HalfPlane: from the axis into the half plane, of length 1.
   double size = 0;               ///< The radius, the length, the time, or the value of a field.
   std::int32_t field = 0;        ///< The number of the field: see EventFields.
+  /// Surface: the same on all ranks. Not owned, and must outlive the trace.
+  const EventSurface* surface = nullptr;
 };
 
 /// The events of a trace, numbered in this order.
@@ -101,6 +110,8 @@ class EventFields {
 /// All boundaries of the regions of a field.
 /// @param field  as in isovalueEvent()
 [[nodiscard]] Event labelEvent(std::int32_t field);
+/// A triangulated surface, which must outlive the trace.
+[[nodiscard]] Event surfaceEvent(const EventSurface& surface);
 
 /// Throws Error if events are not what the functions above make.
 void requireValid(const EventList& events);

@@ -55,6 +55,12 @@ struct EventProgress {
   double high, highValue;  ///< The other one, where the function has the other sign.
   double bestStep;         ///< Of the earliest crossing found so far.
 
+  // Events at surfaces: see EventTest.h.
+  double reached;                  ///< Part of the step up to the crossing recorded last.
+  std::int32_t hit[MostEvents];    ///< The triangle that the straight line to `end` crosses, or -1.
+  std::int32_t plane[MostEvents];  ///< That in whose plane the crossing is.
+  std::uint8_t way[MostEvents];    ///< How the line crosses the first one.
+
   double begun;                    ///< In an unsteady field the time at which the line began.
   std::int64_t endBlock;           ///< The block of `endCell`, if the particle is in another one.
   std::int32_t endCell;            ///< The cell of `end`; for FieldBlock::enter() in another block.
@@ -66,6 +72,7 @@ struct EventProgress {
   std::int8_t best;                ///< That of `bestStep`; -1 for none.
   std::int8_t lastSide;            ///< The end of the bracket that was moved last: -1, 1 or 0.
   std::uint8_t trials;
+  std::uint8_t moves;  ///< From one plane of a surface to another one.
   EventPhase phase;
 };
 

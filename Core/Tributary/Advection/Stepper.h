@@ -380,15 +380,18 @@ inline void takePart(Particle& p, double h) {
 template <Integrator I>
 inline void searchZero(const StepRules& rules, Particle& p, int candidate, const double end[3],
                        double h, const double* fields) {
+  p.events.moves = 0;
   detail::bracket(rules, p, candidate, end, h, fields);
   takePart<I>(p, detail::secantZero(p.events));
 }
 
-/// Goes on with the next event of the step, or returns to its end.
+/// Goes on with the next event of the step, or returns to its end. A surface may be crossed again.
 template <Integrator I>
 inline void leaveCandidate(const StepRules& rules, Particle& p) {
   EventProgress& e = p.events;
-  e.handled = static_cast<std::uint16_t>(e.handled | detail::memberOf(rules, p, e.candidate));
+  const unsigned member = detail::memberOf(rules, p, e.candidate);
+  if ((e.handled & member) != 0 || !detail::goToNextHit(rules, p, e.candidate, false))
+    e.handled = static_cast<std::uint16_t>(e.handled | member);
   e.tried = 0;
   e.best = -1;
   const int next = detail::nextCandidate(rules, p, e.end, e.fullStep, e.endField, e.handled);
@@ -406,6 +409,7 @@ template <Integrator I>
   std::memcpy(e.end, p.target, sizeof e.end);
   e.fullStep = p.h;
   detail::evaluateFields(rules, p, cell, e.endField);
+  detail::findFirstHits(rules, p);
   const int candidate = detail::nextCandidate(rules, p, e.end, p.h, e.endField, 0);
   if (candidate < 0) return false;
   std::memcpy(e.slope, slope, sizeof e.slope);
@@ -414,6 +418,7 @@ template <Integrator I>
   e.endBlock = -1;
   e.endCell = cell;
   e.handled = e.tried = e.failed = 0;
+  e.reached = 0;
   e.best = -1;
   searchZero<I>(rules, p, candidate, e.end, p.h, e.endField);
   return true;
@@ -433,8 +438,11 @@ template <Integrator I>
   const double next =
       detail::narrow(e, p.h, value, detail::eventRounding(event, p, end), detail::jumps(event));
   if (next != p.h) return takePart<I>(p, next), false;
+  if (detail::moveToClosest(rules, p, end)) return takePart<I>(p, detail::secantZero(e)), false;
   // A jump is recorded behind it, where the new label is.
-  detail::keepEarliest(e, detail::jumps(event) ? e.high : p.h);
+  detail::keepEarliest(e, detail::jumps(event)            ? e.high
+                          : detail::isLate(rules, e, p.h) ? e.reached
+                                                          : p.h);
   return true;
 }
 
@@ -507,6 +515,8 @@ template <Integrator I, Flow F>
   crossing.length = detail::lengthOfPart(rules, p, p.target, p.h);
   crossing.event = number;
   crossing.number = ++e.count[number];
+  crossing.target = detail::targetOf(rules, p);
+  e.reached = p.h;
   log.appendCrossing(crossing);
   if (crossing.number != rules.events.event[number].endsLine) {
     leaveCandidate<I>(rules, p);
@@ -541,7 +551,9 @@ template <Integrator I, Flow F>
   goToEnd(p);
   if (e.endBlock >= 0) return false;
   if (e.phase == EventPhase::Fallback) {
-    e.failed = static_cast<std::uint16_t>(e.failed | detail::memberOf(rules, p, e.candidate));
+    const unsigned member = detail::memberOf(rules, p, e.candidate);
+    e.failed = static_cast<std::uint16_t>(e.failed | member);
+    e.handled = static_cast<std::uint16_t>(e.handled | member);  // with the next ones of a surface
     leaveCandidate<I>(rules, p);
     if (e.phase != EventPhase::Return) return true;
   }
@@ -552,8 +564,10 @@ template <Integrator I, Flow F>
     if ((e.failed & member) == 0) continue;
     e.failed = static_cast<std::uint16_t>(e.failed ^ member);
     e.candidate = static_cast<std::int8_t>(candidate);
-    const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
-    if (counts && !recordCrossing<I, F>(rules, p, e.endCell, log)) return false;
+    do {
+      const bool counts = detail::isCrossingBetweenEnds(rules, p, candidate);
+      if (counts && !recordCrossing<I, F>(rules, p, e.endCell, log)) return false;
+    } while (detail::goToNextHit(rules, p, candidate, false));
   }
   e.phase = EventPhase::None;
   moveOn<F>(rules, p);

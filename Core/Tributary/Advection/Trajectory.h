@@ -28,6 +28,7 @@ struct CrossingPoint {
   double length;          ///< Of the line up to there.
   std::int32_t event;     ///< Its place in StepRules::events.
   std::int32_t number;    ///< Counts the crossings of this event along the line, from 1.
+  std::int64_t target;    ///< Of a surface: SurfaceTriangle::label; otherwise -1.
 };
 
 /// The end of a line.
@@ -44,6 +45,7 @@ struct LineEnd {
   std::int32_t crossings = 0;  ///< Of events, recorded on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
   double length = 0;  ///< Up to `x`; in an unsteady field only with events. See LineProgress.
+  std::int64_t target = -1;    ///< CrossingPoint::target of the crossing that ended the line.
 };
 
 /// Append-only store of the points and crossings that one thread records in one block. It grows by

@@ -62,6 +62,7 @@ TraceResult crossingsAsPoints(const TraceResult& traced) {
 LineTable layOut(const LineTable& table) {
   LineTable crossings;
   crossings.firstSeed = table.firstSeed;
+  crossings.hasSurface = table.hasSurface;
   crossings.halves.reserve(table.halves.size());
   for (const HalfLine& half : table.halves) {
     HalfLine& places = crossings.halves.emplace_back();
@@ -89,7 +90,8 @@ void sendCrossings(Transport& transport, const Shares& shares, const TraceResult
                         crossing.event,
                         crossing.number,
                         crossing.length,
-                        {crossing.image[0], crossing.image[1], crossing.image[2]}});
+                        {crossing.image[0], crossing.image[1], crossing.image[2]},
+                        crossing.target});
           }
         });
       },
@@ -140,6 +142,7 @@ vtkSmartPointer<vtkPolyData> makeCrossings(const PointEvaluator& evaluator,
   addPointArrays(output->GetPointData(), evaluator.fields(), evaluated, arrays);
   for (vtkDataArray* array : {own.length.Get(), own.event.Get(), own.number.Get()})
     output->GetPointData()->AddArray(array);
+  if (table.hasSurface) output->GetPointData()->AddArray(own.target);
   output->GetPointData()->AddArray(makeSeedIds(seeds, table.firstSeed, seedOf));
   return output;
 }
@@ -152,14 +155,16 @@ CrossingArrays arraysOf(const std::vector<CrossingRecord>& records) {
   auto length = freshArray<vtkDoubleArray>("ArcLength", 1, count);
   auto event = freshArray<vtkIntArray>("EventId", 1, count);
   auto number = freshArray<vtkIntArray>("CrossingNumber", 1, count);
+  auto target = freshArray<vtkIdTypeArray>("TargetId", 1, count);
   for (vtkIdType i = 0; i < count; ++i) {
     const CrossingRecord& record = records[static_cast<std::size_t>(i)];
     x->SetTypedTuple(i, record.x);
     length->SetValue(i, record.length);
     event->SetValue(i, record.event);
     number->SetValue(i, static_cast<int>(record.number));
+    target->SetValue(i, record.target);
   }
-  return {x, length, event, number};
+  return {x, length, event, number, target};
 }
 
 CrossingList collectCrossings(Transport& transport, const FlowDomain& flow,
@@ -168,7 +173,7 @@ CrossingList collectCrossings(Transport& transport, const FlowDomain& flow,
   CrossingList crossings;
   TraceResult points;
   collectively(transport, [&] {
-    crossings.records.resize(index(places.points), {-1, 0, 0, 0, 0, {0, 0, 0}});
+    crossings.records.resize(index(places.points), {-1, 0, 0, 0, 0, {0, 0, 0}, 0});
     points = crossingsAsPoints(traced);
   });
   crossings.arrays = collectPoints(transport, flow, evaluator, shares, places, points);

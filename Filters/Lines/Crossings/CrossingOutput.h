@@ -30,8 +30,9 @@ struct CrossingRecord {
   std::int64_t number;
   double length;
   double x[3];
+  std::int64_t target;
 };
-static_assert(sizeof(CrossingRecord) == 56, "no padding travels");
+static_assert(sizeof(CrossingRecord) == 64, "no padding travels");
 
 /// The crossings of a rank's lines, in the order of their places.
 struct CrossingList {
@@ -51,6 +52,7 @@ struct CrossingList {
 /// The arrays of crossings that lines do not have.
 struct CrossingArrays {
   vtkSmartPointer<vtkDataArray> x, length, event, number;
+  vtkSmartPointer<vtkDataArray> target;  ///< See CrossingPoint.
 };
 
 /// Local.

@@ -95,13 +95,15 @@ class EventReader {
 
   Event read() {
     static const std::map<std::string, Event (EventReader::*)()> types{
-        {"plane", &EventReader::plane},   {"box", &EventReader::box},
-        {"sphere", &EventReader::sphere}, {"length", &EventReader::length},
-        {"time", &EventReader::time},     {"angle", &EventReader::angle},
-        {"label", &EventReader::label},   {"isovalue", &EventReader::isovalue}};
+        {"plane", &EventReader::plane},    {"box", &EventReader::box},
+        {"sphere", &EventReader::sphere},  {"length", &EventReader::length},
+        {"time", &EventReader::time},      {"angle", &EventReader::angle},
+        {"label", &EventReader::label},    {"isovalue", &EventReader::isovalue},
+        {"surface", &EventReader::surface}};
     const auto type = words_.empty() ? types.end() : types.find(words_[0]);
     demand(type != types.end(),
-           "use plane, box, sphere, angle, length, time, isovalue or label as the first word");
+           "use plane, box, sphere, angle, length, time, isovalue, label or surface as the first "
+           "word");
     collect();
     Event event;
     try {
@@ -186,6 +188,13 @@ class EventReader {
     const auto center = numbers("center", 3, {0, 0, 0}), radius = numbers("radius", 1);
     return sphereEvent(center.data(), radius[0]);
   }
+  Event surface() {
+    demand(arrays_, "use an event of another type: surfaces are for streamlines");
+    requireNoNumber();
+    Event event;
+    event.kind = EventKind::Surface;
+    return event;
+  }
   Event length() { return lengthEvent(numbers("length", 1)[0]); }
   Event time() { return timeEvent(numbers("time", 1)[0]); }
   Event angle() {
@@ -244,13 +253,27 @@ class EventReader {
 
 }  // namespace
 
-EventList parseEvents(const std::vector<std::string>& texts, std::vector<EventArray>* arrays) {
+EventList parseEvents(const std::vector<std::string>& texts, std::vector<EventArray>* arrays,
+                      bool hasSurface) {
   require(texts.size() <= std::size_t(MostEvents), "Events",
           "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
   EventList events;
   if (arrays) arrays->clear();
-  for (const std::string& text : texts)
-    events.event[events.count++] = EventReader(text, arrays).read();
+  bool namesSurface = false;
+  for (const std::string& text : texts) {
+    const Event& event = events.event[events.count++] = EventReader(text, arrays).read();
+    const bool isSurface = event.kind == EventKind::Surface;
+    require(hasSurface || !isSurface, "Events", '"' + text + "\" without Event Surfaces",
+            "set Event Surfaces to the surface mesh, or remove the text");
+    namesSurface = namesSurface || isSurface;
+  }
+  if (!hasSurface || namesSurface) return events;
+  require(events.count < MostEvents, "Events", "a list of " + std::to_string(events.count),
+          "give at most ", MostEvents - 1,
+          " beside Event Surfaces, or one that begins with surface");
+  Event& ending = events.event[events.count++];
+  ending.kind = EventKind::Surface;
+  ending.endsLine = 1;
   return events;
 }
 

@@ -19,6 +19,7 @@
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
+#include "Advection/Surfaces.h"
 #include "Advection/TracedCrossings.h"
 #include "Support/Effort.h"
 #include "Support/World.h"
@@ -530,6 +531,265 @@ TEST(Events, InAHoleOfAPeriodicDomainAreRecordedAtTheEndOfTheStep) {
   EXPECT_NEAR(found[1].image[0], -0.53, 1e-12);
 }
 
+/// An event at a surface that lives until the end.
+Event eventAt(const std::vector<SurfaceTriangle>& triangles) {
+  static std::vector<std::unique_ptr<EventSurface>> surfaces;
+  return surfaceEvent(*surfaces.emplace_back(std::make_unique<EventSurface>(triangles)));
+}
+
+/// The crossings of a line, in their order.
+std::vector<CrossingPoint> crossingsOf(const Traced& traced, std::int64_t line) {
+  const auto found = traced.crossings.find(line);
+  return found == traced.crossings.end() ? std::vector<CrossingPoint>() : found->second;
+}
+
+TEST(SurfaceEvents, OnStraightLinesAreThoseOfEachTriangle) {
+  const Vector velocity{1, 0.3, -0.2};
+  const double speed = std::sqrt(1 + 0.09 + 0.04);
+  const Flow uniform = [&](const Vector&) { return velocity; };
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 40; ++i)
+    starts.push_back({-0.95, along(1.4, i) - 0.8, along(1.4, 50 + i) - 0.6});
+  for (const int parts : {1, 12}) {
+    const std::vector<SurfaceTriangle> triangles = sphereMesh({0.1, 0, 0.05}, 0.6, parts);
+    for (const EventDirection direction :
+         {EventDirection::Any, EventDirection::Positive, EventDirection::Negative}) {
+      TraceOptions options = smallSteps(parts == 1 ? 0.37 : 0.05);
+      add(options.rules, eventAt(triangles), 0, direction);
+      const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+      std::size_t all = 0;
+      for (std::size_t i = 0; i < starts.size(); ++i) {
+        std::vector<std::pair<double, std::int64_t>> expected;
+        for (const SurfaceTriangle& t : triangles) {
+          const Vector n = normalOf(t);
+          const bool isUp = n[0] * velocity[0] + n[1] * velocity[1] + n[2] * velocity[2] > 0;
+          const auto at = crossingOf(t, starts[i], velocity);
+          if (at && *at > 0 && *at < 1.9 &&
+              (direction == EventDirection::Any || (direction == EventDirection::Positive) == isUp))
+            expected.emplace_back(*at, t.label);
+        }
+        std::sort(expected.begin(), expected.end());
+        const auto found = crossingsOf(traced, std::int64_t(2 * i));
+        ASSERT_EQ(found.size(), expected.size()) << "line " << i;
+        all += found.size();
+        for (std::size_t n = 0; n < found.size(); ++n) {
+          EXPECT_NEAR(found[n].point.time, expected[n].first, 1e-12);
+          EXPECT_NEAR(found[n].length, expected[n].first * speed, 1e-12);
+          EXPECT_EQ(found[n].target, expected[n].second);
+        }
+      }
+      EXPECT_GT(all, direction == EventDirection::Any ? 20u : 10u);
+    }
+  }
+}
+
+// Circles and facets: both crossings of a circle and a plane are known.
+TEST(SurfaceEvents, OnCirclesAreThoseOfEachTriangle) {
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 30; ++i) {
+    const double radius = 0.2 + along(0.7, i), angle = along(2 * Pi, 100 + i);
+    starts.push_back(
+        {radius * std::cos(angle), radius * std::sin(angle), along(0.8, 200 + i) - 0.4});
+  }
+  for (const int parts : {2, 10}) {
+    const std::vector<SurfaceTriangle> triangles = sphereMesh({0.4, 0.1, 0}, 0.45, parts);
+    TraceOptions options = smallSteps(0.01);
+    options.rules.maximumTime = 6;
+    add(options.rules, eventAt(triangles));
+    const Traced traced = traceGrid(world(), gridOf(rotation), starts, options);
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const double radius = std::hypot(starts[i][0], starts[i][1]);
+      const double phase = std::atan2(starts[i][1], starts[i][0]);
+      std::vector<double> expected;
+      for (const SurfaceTriangle& t : triangles) {
+        const Vector n = normalOf(t);
+        double height = -n[2] * starts[i][2];
+        for (std::size_t a = 0; a < 3; ++a) height += n[a] * t.corner[0][a];
+        const double swing = radius * std::hypot(n[0], n[1]), turn = std::atan2(n[1], n[0]);
+        if (!(std::fabs(height) < swing)) continue;
+        for (const double sign : {-1.0, 1.0}) {
+          const double angle = turn + sign * std::acos(height / swing);
+          const double time = std::fmod(angle - phase + 8 * Pi, 2 * Pi);
+          if (time < 6 &&
+              holds(t, {radius * std::cos(angle), radius * std::sin(angle), starts[i][2]}))
+            expected.push_back(time);
+        }
+      }
+      std::sort(expected.begin(), expected.end());
+      const auto found = crossingsOf(traced, std::int64_t(2 * i));
+      ASSERT_EQ(found.size(), expected.size()) << "line " << i << " of " << parts;
+      all += found.size();
+      for (std::size_t n = 0; n < found.size(); ++n)
+        EXPECT_NEAR(found[n].point.time, expected[n], 1e-7) << "line " << i << " of " << parts;
+    }
+    EXPECT_GT(all, 20u);
+  }
+}
+
+// A step of a curve is straight for the test, and then the triangle beside may be the one that is
+// crossed. Crossings are on the surface all the same.
+TEST(SurfaceEvents, OfLongStepsAreOnTheSurface) {
+  const std::vector<SurfaceTriangle> triangles = sphereMesh({0, 0, 0}, 0.5, 8);
+  const EventSurface surface(triangles);
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 60; ++i)
+    starts.push_back({0.1 + along(0.2, i), along(0.3, 70 + i), along(0.3, 150 + i) - 0.15});
+  TraceOptions options = smallSteps(0.15);
+  options.rules.maximumLength = 2;
+  const Flow spiral = [](const Vector& x) {
+    return Vector{x[0] - 2 * x[1], 2 * x[0] + x[1], x[2]};
+  };
+  add(options.rules, eventAt(triangles), 1, EventDirection::Positive);
+  const Traced traced = traceGrid(world(), gridOf(spiral), starts, options);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto found = crossingsOf(traced, std::int64_t(2 * i));
+    ASSERT_EQ(found.size(), 1u) << "line " << i;
+    const double* const x = found[0].point.x;
+    EXPECT_LT(std::fabs(surface.distance(surface.closest(0, x), x)), 1e-14) << "line " << i;
+    const int octant = int(x[0] < 0) + 2 * int(x[1] < 0) + 4 * int(x[2] < 0);
+    EXPECT_EQ(found[0].target, octant) << "line " << i;
+    EXPECT_EQ(traced.targets.at(std::int64_t(2 * i)), octant) << "line " << i;
+    EXPECT_EQ(traced.lines.at(std::int64_t(2 * i)).reason, Reason::Event);
+  }
+}
+
+// Lines are aimed at corners and edges, and steps end there.
+TEST(SurfaceEvents, AtEdgesAndCornersAreCountedOnce) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  for (const int parts : {1, 4})
+    for (const double step : {0.125, 0.25, 0.3}) {
+      TraceOptions options = smallSteps(step);
+      options.backward = true;
+      add(options.rules, eventAt(octahedron({0, 0, 0}, 0.5, parts)));
+      const std::vector<Vector> starts{{-0.875, 0, 0},     {-0.875, 0.25, 0}, {-0.75, 0.125, 0.125},
+                                       {-0.875, 0, -0.25}, {-0.5, 0, 0},      {0, 0, 0}};
+      const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+      for (std::size_t i = 0; i < starts.size(); ++i) {
+        const auto found = crossingsOf(traced, std::int64_t(2 * i));
+        const double half = 0.5 - std::fabs(starts[i][1]) - std::fabs(starts[i][2]);
+        // The fifth line begins on the surface, the sixth one inside.
+        std::vector<double> expected{half};
+        if (i < 4) expected.insert(expected.begin(), -half);
+        ASSERT_EQ(found.size(), expected.size()) << "line " << i << ", step " << step;
+        for (std::size_t n = 0; n < found.size(); ++n)
+          EXPECT_NEAR(found[n].point.x[0], expected[n], 1e-15);
+        EXPECT_EQ(crossingsOf(traced, std::int64_t(2 * i + 1)).size(), i == 5 ? 1u : 0u);
+      }
+    }
+}
+
+/// Two triangles across x, which are wider than the domain.
+void addSheet(std::vector<SurfaceTriangle>& triangles, double x, std::int64_t label) {
+  triangles.push_back(triangle({x, -2, -2}, {x, 2, -2}, {x, 2, 2}, label));
+  triangles.push_back(triangle({x, -2, -2}, {x, 2, 2}, {x, -2, 2}, label));
+}
+
+// All crossings of a step are found, also between those of other events.
+TEST(SurfaceEvents, OfOneStepComeInTheirOrder) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  std::vector<SurfaceTriangle> sheets;
+  for (const int i : {3, 1, 0, 2}) addSheet(sheets, 0.1 * i, i);
+  TraceOptions options = smallSteps(0.9);
+  add(options.rules, eventAt(sheets));
+  add(options.rules, plane({0.15, 0, 0}, {1, 0, 0}));
+  add(options.rules, eventAt(sheets), 3, EventDirection::Positive);
+  const std::vector<Vector> starts{{-0.4, 0.1, 0.1}};
+  for (const bool ends : {false, true}) {
+    options.rules.events.event[2].endsLine = ends ? 3 : 0;
+    const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+    std::vector<std::pair<int, std::int64_t>> found;
+    for (const CrossingPoint& crossing : crossingsOf(traced, 0)) {
+      found.emplace_back(crossing.event, crossing.target);
+      const double x = crossing.event == 1 ? 0.15 : 0.1 * double(crossing.target);
+      EXPECT_NEAR(crossing.point.x[0], x, 1e-15);
+    }
+    std::vector<std::pair<int, std::int64_t>> expected{{0, 0}, {2, 0}, {0, 1}, {2, 1}, {1, -1},
+                                                       {0, 2}, {2, 2}, {0, 3}, {2, 3}};
+    if (ends) expected.resize(7);
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(traced.targets.at(0), ends ? 2 : -1);
+    EXPECT_EQ(traced.ends.at(0).second, ends ? 2 : -1);
+  }
+}
+
+TEST(SurfaceEvents, InAHoleAreRecordedAtTheEndOfTheStep) {
+  const MeshSetup setup = meshWithHole(-0.7);
+  std::vector<SurfaceTriangle> sheets;
+  addSheet(sheets, -0.8, 1);
+  addSheet(sheets, -0.66, 2);
+  addSheet(sheets, -0.64, 3);
+  addSheet(sheets, -0.15, 4);
+  TraceOptions options = smallSteps(0.9);
+  options.rules.integrator = Integrator::RungeKutta2;
+  add(options.rules, eventAt(sheets));
+  const auto domain = makeMeshDomain(world(), setup);
+  std::vector<Seed> seeds;
+  if (world().rank() == 0) seeds.push_back({{-0.95, 0.01, 0.01}, 0});
+  const auto found = crossingsOf(traceAll(world(), domain->domain, seeds, options), 0);
+  ASSERT_EQ(found.size(), 4u);
+  for (std::size_t n = 0; n < 4; ++n) {
+    EXPECT_EQ(found[n].target, std::int64_t(n + 1));
+    EXPECT_NEAR(found[n].point.x[0], n == 0 ? -0.8 : -0.05, 1e-12);
+  }
+}
+
+// A sphere across the sides of the box, and a sheet on one of them.
+TEST(SurfaceEvents, InPeriodicDomainsAreThoseOfTheImages) {
+  const Vector velocity{1, -0.5, 0.25};
+  GridSetup setup;  // the box [0, 2 pi]^3
+  setup.flow = [&](const Vector&) { return velocity; };
+  setup.isDouble = true;
+  setup.pieces = 2 * world().size() + 1;
+  std::vector<SurfaceTriangle> triangles = sphereMesh({3, 3.2, 2.9}, 2, 5);
+  const double side = setup.hi[0];
+  for (SurfaceTriangle t : {triangle({0, 0, 0}, {0, side, 0}, {0, side, side}, 10),
+                            triangle({0, 0, 0}, {0, side, side}, {0, 0, side}, 10)})
+    triangles.push_back(t);
+  TraceOptions options = smallSteps(0.41);
+  options.rules.maximumTime = 50;
+  for (std::size_t a = 0; a < 3; ++a) options.rules.period[a] = setup.hi[a];
+  add(options.rules, eventAt(triangles));
+  const auto grid = makeGridDomain(world(), setup);
+  std::vector<Vector> starts;
+  std::vector<Seed> seeds;
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    starts.push_back({along(6, 3 * i) + 0.1, along(6, 3 * i + 1), along(6, 3 * i + 2)});
+    if (int(i) % world().size() == world().rank())
+      seeds.push_back({{starts[i][0], starts[i][1], starts[i][2]}, std::int64_t(i)});
+  }
+  const Traced traced = traceAll(world(), grid->domain, seeds, options);
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    std::vector<std::pair<double, std::int64_t>> expected;
+    for (int x = -1; x <= 9; ++x)
+      for (int y = -6; y <= 2; ++y)
+        for (int z = -1; z <= 4; ++z) {
+          const Vector image{starts[i][0] - x * side, starts[i][1] - y * side,
+                             starts[i][2] - z * side};
+          for (const SurfaceTriangle& t : triangles) {
+            const auto at = crossingOf(t, image, velocity);
+            if (at && *at > 0 && *at < options.rules.maximumTime)
+              expected.emplace_back(*at, t.label);
+          }
+        }
+    std::sort(expected.begin(), expected.end());
+    const auto found = crossingsOf(traced, std::int64_t(2 * i));
+    ASSERT_EQ(found.size(), expected.size()) << "line " << i;
+    all += found.size();
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      EXPECT_NEAR(found[n].point.time, expected[n].first, 1e-10) << "line " << i;
+      EXPECT_EQ(found[n].target, expected[n].second) << "line " << i;
+      for (std::size_t a = 0; a < 3; ++a) {
+        const double x = starts[i][a] + velocity[a] * found[n].point.time;
+        EXPECT_NEAR(std::remainder(found[n].image[a] - x, side), 0, 1e-10);
+        EXPECT_TRUE(found[n].image[a] > -1e-9 && found[n].image[a] < side + 1e-9);
+      }
+    }
+  }
+  EXPECT_GT(all, 100u);
+}
+
 /// Events of all kinds in the box [0, 2 pi]^3.
 StepRules busyRules(Integrator integrator, int endsLine) {
   StepRules rules;
@@ -545,6 +805,8 @@ StepRules busyRules(Integrator integrator, int endsLine) {
   add(rules, lengthEvent(3.5));
   add(rules, plane({3.01, 3, 3}, {1, 1, 0.2}), 0, EventDirection::Positive);
   add(rules, timeEvent(1.25));
+  static const Event sphere = eventAt(sphereMesh({3.2, 2.9, 3}, 1.5, 4));
+  add(rules, sphere, 2 * endsLine);
   return rules;
 }
 
@@ -958,6 +1220,9 @@ TEST(BadEvents, AreRefused) {
   EXPECT_EQ(message([&] { return requireValid(options, {}), 0; }), "");
   options.progressOf = [](const Seed&) { return LineProgress(); };
   EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "progressOf empty"));
+  options.rules.events.event[0].kind = EventKind::Surface;
+  EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "Event::surface"));
+  options.rules.events.event[0].kind = EventKind::Plane;
   const PlaceFields fields({});
   options.rules.fields = &fields;
   EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "StepRules::fields"));

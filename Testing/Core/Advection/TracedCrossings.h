@@ -35,6 +35,7 @@ inline void add(StepRules& rules, Event event, int endsLine = 0,
 struct Traced {
   std::map<std::int64_t, Line> lines;
   std::map<std::int64_t, std::pair<std::int32_t, std::int32_t>> ends;  // crossings, event
+  std::map<std::int64_t, std::int64_t> targets;                        // of the ends
   std::map<std::int64_t, std::vector<CrossingPoint>> crossings;        // by line, in order
 
   std::size_t count() const {
@@ -47,13 +48,13 @@ struct Traced {
 inline bool isSame(const CrossingPoint& a, const CrossingPoint& b) {
   return std::memcmp(a.point.x, b.point.x, sizeof a.point.x) == 0 && a.point.time == b.point.time &&
          std::memcmp(a.image, b.image, sizeof a.image) == 0 && a.length == b.length &&
-         a.event == b.event && a.number == b.number;
+         a.event == b.event && a.number == b.number && a.target == b.target;
 }
 
 /// The number of lines that differ, in any respect.
 inline std::size_t differences(const Traced& a, const Traced& b) {
-  std::size_t count = a.ends != b.ends || a.crossings.size() != b.crossings.size() ||
-                      a.lines.size() != b.lines.size();
+  std::size_t count = a.ends != b.ends || a.targets != b.targets ||
+                      a.crossings.size() != b.crossings.size() || a.lines.size() != b.lines.size();
   for (const auto& [line, points] : a.lines)
     count += !b.lines.count(line) || b.lines.at(line) != points;
   for (const auto& [line, list] : a.crossings) {
@@ -84,6 +85,7 @@ inline void addTrace(Transport& transport, const TraceResult& result, const Trac
   for (const auto& borrowed : result.borrowed) take(borrowed.logs);
   for (const LineEnd& end : allgatherv(transport, result.ends)) {
     all.ends[end.line] = {end.crossings, end.event};
+    all.targets[end.line] = end.target;
     EXPECT_EQ(end.reason == Reason::Event, end.event >= 0) << "line " << end.line;
   }
   for (const CrossingPoint& crossing : allgatherv(transport, mine))

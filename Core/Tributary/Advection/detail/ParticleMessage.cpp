@@ -34,7 +34,8 @@ enum : std::uint8_t { LastTry = 1, HasProgress = 2, IsAtEvent = 4, HasFields = 8
 /// What travels of EventProgress, if a particle is at an event; otherwise only its beginning and
 /// its counts do.
 constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
-static_assert(EventBytes == (16 + 2 * MostEvents) * 8 + (1 + MostEvents) * 4 + 3 * 2 + 5,
+static_assert(EventBytes ==
+                  (17 + 2 * MostEvents) * 8 + (1 + 3 * MostEvents) * 4 + 3 * 2 + MostEvents + 6,
               "no padding travels");
 
 /// Copies what a particle and its message hold alike, either way.

@@ -129,6 +129,7 @@ void Place::receivePoints(int events, Reader& message) {
       crossing.length = message.value<double>();
       crossing.event = message.value<std::int32_t>();
       crossing.number = message.value<std::int32_t>();
+      crossing.target = message.value<std::int64_t>();
     }
     if (point.line < 0 || !block_.enter(point.cell))
       refuseMessage("a recorded point in a cell that its block does not have");

@@ -8,6 +8,7 @@
 
 #include "Tributary/Advection/Particle.h"
 #include "Tributary/Advection/StepRules.h"
+#include "Tributary/Advection/Targets/EventSurface.h"
 #include "Tributary/Advection/Trajectory.h"
 #include "Tributary/Advection/Vector.h"
 
@@ -17,8 +18,13 @@ inline namespace TRIBUTARY_KERNEL_NAMESPACE {  // see Vector.h
 /// The images of a step in a periodic domain in which events are tested: along each axis, that of
 /// its beginning, or that of its end (bit of the axis).
 constexpr int EventImages = 8;
-/// An event in an image: event + MostEvents * image.
+/// An event in an image: event + MostEvents * image. A surface is in one image at a time, that of
+/// the crossing which comes next (EventProgress::way), and its candidate has the number of image 0.
 constexpr int EventCandidates = EventImages * MostEvents;
+/// In EventProgress::way, beside the image: the step goes along the normal.
+constexpr int AlongNormal = EventImages;
+/// A crossing of a surface is moved so often to the plane of the triangle that is closest to it.
+constexpr int MostMoves = 4;
 
 /// What leads from a point to its image in the periodic box, along an axis.
 template <class Number>
@@ -111,6 +117,7 @@ TRIBUTARY_INLINE Number eventValue(const Event& event, const Number x[3], Number
     }
     case EventKind::Length:
       return length - event.size * Reached;
+    case EventKind::Surface:  // see candidateValue()
     case EventKind::Time:
     case EventKind::Isovalue:  // see fieldValue()
     case EventKind::Label:
@@ -152,6 +159,23 @@ TRIBUTARY_INLINE Condition isCrossing(const Event& event, Number before, Number 
   return changes;
 }
 
+/// The lanes of a pack whose steps cross a surface, by the straight lines between their ends.
+TRIBUTARY_INLINE WideInt crossSurface(const EventSurface& surface, const Wide first[3],
+                                      const Wide last[3]) {
+  const Box& bounds = surface.bounds();
+  WideInt meets = toCondition(bounds.empty() ? 0 : AllLanes);
+  for (std::size_t a = 0; a < 3; ++a)
+    meets &= ((first[a] >= bounds.lo[a]) | (last[a] >= bounds.lo[a])) &
+             ((first[a] <= bounds.hi[a]) | (last[a] <= bounds.hi[a]));
+  LaneSet crossing = 0;
+  forEach(toLanes(meets), [&](int l) {
+    const double from[3] = {first[0][l], first[1][l], first[2][l]};
+    const double to[3] = {last[0][l], last[1][l], last[2][l]};
+    if (surface.isCrossed(from, to)) crossing |= LaneSet(1) << l;
+  });
+  return toCondition(crossing);
+}
+
 /// The lanes of a pack whose steps may cross an event.
 /// @param end,time,length  those at the ends of the steps
 template <class P>
@@ -172,18 +196,34 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
   const Wide before = ageOf(rules, begun, p.time), after = ageOf(rules, begun, time);
   for (int e = 0; e < rules.events.count; ++e) {
     const Event& event = rules.events.event[e];
+    if (event.kind == EventKind::Surface) {
+      any |= crossSurface(*event.surface, first, last);
+      continue;
+    }
     any |= isCrossing<WideInt>(event, eventValue(event, first, before, p.length),
                                eventValue(event, last, after, length));
   }
   return any;
 }
 
-/// What leads to the image in which a candidate is tested, along an axis: that of the beginning of
-/// the step, or that of its end.
-inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
+/// The surface of a candidate; null if it is another event.
+inline const EventSurface* surfaceOf(const StepRules& rules, int candidate) {
+  const Event& event = rules.events.event[candidate % MostEvents];
+  return event.kind == EventKind::Surface ? event.surface : nullptr;
+}
+
+/// What leads to an image of the step, along an axis: that of its beginning, or that of its end.
+inline double shiftOfImage(const StepRules& rules, const Particle& p, int image, int a) {
   const double direction = directionFrom(p.x[a], p.events.end[a]);
-  return candidate / MostEvents >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
-                                         : shiftOfEnd(rules, p.x[a], -direction, a);
+  return image >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
+                        : shiftOfEnd(rules, p.x[a], -direction, a);
+}
+
+/// The same for the image in which a candidate is tested.
+inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
+  const int image = surfaceOf(rules, candidate) ? p.events.way[candidate % MostEvents] % EventImages
+                                                : candidate / MostEvents;
+  return shiftOfImage(rules, p, image, a);
 }
 
 /// Whether the ends of the step are in different images along an axis.
@@ -215,6 +255,8 @@ inline double candidateValue(const StepRules& rules, const Particle& p, int cand
     return fieldValue(event, fields[event.field], p.events.startField[event.field]);
   double image[3];
   for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
+  if (const EventSurface* const surface = surfaceOf(rules, candidate))
+    return surface->distance(p.events.plane[candidate % MostEvents], image);
   return eventValue(event, image, ageOf(rules, p.events.begun, timeOfPart(rules, p, h)),
                     lengthOfPart(rules, p, x, h));
 }
@@ -242,6 +284,10 @@ inline double eventRounding(const Event& event, const Particle& p, const double 
   if (event.kind == EventKind::Isovalue)  // interpolated from values that may be larger
     sum = 4 * (sum + magnitude(p.events.startField[event.field]) +
                magnitude(p.events.endField[event.field]));
+  if (event.kind == EventKind::Surface) {
+    const Box& bounds = event.surface->bounds();
+    for (std::size_t a = 0; a < 3; ++a) sum += magnitude(bounds.lo[a]) + magnitude(bounds.hi[a]);
+  }
   if (isPlace(event))
     for (int a = 0; a < 3; ++a)
       sum += magnitude(x[a]) + magnitude(event.origin[a]) +
@@ -249,12 +295,90 @@ inline double eventRounding(const Event& event, const Particle& p, const double 
   return 4 * std::numeric_limits<double>::epsilon() * sum;
 }
 
-/// Whether the step of a particle crosses an event, in an image that it has.
+/// How far outside of the periodic box a crossing may be, in periods: a plane on the side of the
+/// box is found in one image.
+constexpr double Slack = 1e-9;
+
+/// The straight line of the step of a particle, in the images that it has.
+inline StepChord chordOf(const StepRules& rules, const Particle& p) {
+  StepChord chord;
+  bool leaves[3];
+  for (int a = 0; a < 3; ++a) {
+    leaves[a] = leavesImage(rules, p, a);
+    const double origin = rules.periodicOrigin[a], period = rules.period[a];
+    const double most = std::numeric_limits<double>::max();
+    chord.low[a] = leaves[a] ? origin - Slack * period : -most;
+    chord.high[a] = leaves[a] ? origin + (1 + Slack) * period : most;
+  }
+  for (int number = 0; number < EventImages; ++number) {
+    bool exists = true;
+    for (int a = 0; a < 3; ++a) exists = exists && (leaves[a] || (number >> a & 1) == 0);
+    if (!exists) continue;
+    StepChord::Image& image = chord.image[chord.images++];
+    image.number = number;
+    for (int a = 0; a < 3; ++a) {
+      const double shift = shiftOfImage(rules, p, number, a);
+      image.from[a] = p.x[a] - shift;
+      image.to[a] = p.events.end[a] - shift;
+    }
+  }
+  return chord;
+}
+
+/// Goes on to the next crossing of a surface in the step of a particle.
+/// @param isFirst  whether it is the first one
+/// @return false if there is none, or if the event is another one
 /// @pre EventProgress::end and fullStep are those of the step
+inline bool goToNextHit(const StepRules& rules, Particle& p, int candidate, bool isFirst) {
+  const EventSurface* const surface = surfaceOf(rules, candidate);
+  if (!surface) return false;
+  const int e = candidate % MostEvents;
+  EventProgress& events = p.events;
+  StepChord chord = chordOf(rules, p);
+  if (p.length == 0) chord.seedRounding = eventRounding(rules.events.event[e], p, p.x);
+  SurfaceHit after, next;
+  if (!isFirst) {
+    after.triangle = events.hit[e];
+    after.image = static_cast<std::int8_t>(events.way[e] % EventImages);
+  }
+  if (!surface->findNext(chord, rules.events.event[e].direction, after, next)) return false;
+  events.hit[e] = events.plane[e] = next.triangle;
+  events.way[e] = static_cast<std::uint8_t>(next.image + (next.alongNormal ? AlongNormal : 0));
+  return true;
+}
+
+/// Finds the first crossings of surfaces in the step of a particle.
+/// @pre as for goToNextHit()
+inline void findFirstHits(const StepRules& rules, Particle& p) {
+  for (int e = 0; e < rules.events.count; ++e) {
+    p.events.hit[e] = p.events.plane[e] = -1;
+    goToNextHit(rules, p, e, true);
+  }
+}
+
+/// The label of the triangle that is crossed; -1 if the event is not at a surface.
+inline std::int64_t targetOf(const StepRules& rules, const Particle& p) {
+  const EventSurface* const surface = surfaceOf(rules, p.events.candidate);
+  return surface ? surface->label(p.events.plane[p.events.candidate % MostEvents]) : -1;
+}
+
+/// A value of a candidate's function at an end of the bracket: of a surface on the side of the
+/// plane on which the end is, which its rounding error may hide.
+inline double valueOnSide(const StepRules& rules, const Particle& p, int candidate, double value,
+                          bool isEnd) {
+  if (!surfaceOf(rules, candidate)) return value;
+  const bool isUp = ((p.events.way[candidate % MostEvents] & AlongNormal) != 0) == isEnd;
+  if (isUp) return value >= 0 ? value : 0;
+  return value < 0 ? value : -std::numeric_limits<double>::min();
+}
+
+/// Whether the step of a particle crosses an event, in an image that it has.
+/// @pre EventProgress::end and fullStep are those of the step, and findFirstHits() was called
 inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate) {
   const int e = candidate % MostEvents, image = candidate / MostEvents;
   const Event& event = rules.events.event[e];
   if (e >= rules.events.count) return false;
+  if (event.kind == EventKind::Surface) return image == 0 && p.events.hit[e] >= 0;
   for (int a = 0; a < 3; ++a)
     if ((image >> a & 1) != 0 && !(dependsOn(event, a) && leavesImage(rules, p, a))) return false;
   const double before = valueAtStart(rules, p, candidate);
@@ -293,8 +417,9 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
     const bool isLeftOut = (without & member) != 0;
     member <<= 1;
     if (isLeftOut) continue;
+    if (h == p.events.fullStep) return candidate;
     const double there = candidateValue(rules, p, candidate, x, h, fields);
-    const double after = valueAtEnd(rules, p, candidate);
+    const double after = valueOnSide(rules, p, candidate, valueAtEnd(rules, p, candidate), true);
     if (there == there && (there >= 0) == (after >= 0)) return candidate;
   }
   return -1;
@@ -303,8 +428,8 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
 /// Whether the zero at a point counts: it lies in the periodic box, and in the half plane.
 inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidate,
                          const double x[3]) {
-  constexpr double Slack = 1e-9;  // a plane on the side of the box is found in one image
   const Event& event = rules.events.event[candidate % MostEvents];
+  if (event.kind == EventKind::Surface) return true;  // findNext() has looked
   double along = 0;
   for (int a = 0; a < 3; ++a) {
     const double image = x[a] - shiftOfCandidate(rules, p, candidate, a);
@@ -390,9 +515,46 @@ inline void bracket(const StepRules& rules, Particle& p, int candidate, const do
   e.trials = 0;
   e.lastSide = 0;
   e.low = 0;
-  e.lowValue = valueAtStart(rules, p, candidate);
+  e.lowValue = valueOnSide(rules, p, candidate, valueAtStart(rules, p, candidate), false);
   e.high = h;
-  e.highValue = candidateValue(rules, p, candidate, end, h, fields);
+  e.highValue =
+      valueOnSide(rules, p, candidate, candidateValue(rules, p, candidate, end, h, fields), true);
+}
+
+/// Whether a crossing that was found in a part of the step comes before one of the same step that
+/// has been recorded: the step is curved where it meets a fold of a surface. It is then recorded at
+/// the same place.
+inline bool isLate(const StepRules& rules, const EventProgress& e, double h) {
+  return surfaceOf(rules, e.candidate) && magnitude(h) < magnitude(e.reached);
+}
+
+/// The crossing that was found may be beside its triangle: goes on to search for it in the plane of
+/// the triangle that is closest there, if the ends of the step are on different sides of it.
+/// @param x  where it was found
+/// @return whether it does
+inline bool moveToClosest(const StepRules& rules, Particle& p, const double x[3]) {
+  EventProgress& e = p.events;
+  const int candidate = e.candidate;
+  const EventSurface* const surface = surfaceOf(rules, candidate);
+  if (!surface || e.moves >= MostMoves) return false;
+  double image[3], first[3], last[3];
+  for (int a = 0; a < 3; ++a) {
+    const double shift = shiftOfCandidate(rules, p, candidate, a);
+    image[a] = x[a] - shift;
+    first[a] = p.x[a] - shift;
+    last[a] = e.end[a] - shift;
+  }
+  std::int32_t& plane = e.plane[candidate % MostEvents];
+  const std::int32_t closest = surface->closest(plane, image);
+  if (closest == plane) return false;
+  const bool isUp = surface->distance(closest, last) >= 0;
+  if ((surface->distance(closest, first) >= 0) == isUp ||
+      isUp != ((e.way[candidate % MostEvents] & AlongNormal) != 0))
+    return false;
+  plane = closest;
+  ++e.moves;
+  bracket(rules, p, candidate, e.end, e.fullStep, e.endField);
+  return true;
 }
 
 /// Keeps the earlier of the crossing that was found and those before; of crossings at one place,

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <vtkDataObject.h>
+
+#include <memory>
+#include <string>
+
+#include "Common/DataVersion.h"
+
+#include "Tributary/Advection/Targets/EventSurface.h"
+#include "Tributary/Transport/Transport.h"
+
+namespace tributary {
+
+/// The surface of events, and what it was made of.
+struct SurfaceTarget {
+  int rank = 0, ranks = 1;
+  DataVersion input;
+  std::string labels;
+  std::unique_ptr<EventSurface> surface;
+  bool isReused = false;  ///< Whether it was made by an execution before.
+};
+
+/// Collective. The triangles of the polygons and strips of all ranks, on each rank; ghost cells are
+/// left out. It does not depend on how they are distributed. Labels are the values of an array of
+/// cells, or else the numbers of blocks: their flat indices, where the pieces of a block have its
+/// number.
+/// @param input  poly data or a composite of it, or null
+/// @param labels  the name of the array; empty for none
+/// @param kept  of the execution before, or null: it is returned if it is of the same data on all
+///              ranks
+/// @throws Error on all ranks if the data of any rank are no surface
+[[nodiscard]] std::shared_ptr<SurfaceTarget> gatherSurface(Transport& transport,
+                                                           vtkDataObject* input,
+                                                           const std::string& labels,
+                                                           std::shared_ptr<SurfaceTarget> kept);
+
+}  // namespace tributary
