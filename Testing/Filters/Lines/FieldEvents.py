@@ -196,8 +196,57 @@ add("curved", (x * y + z).astype(np.float32), points)
         check.delete(seeds)
 
 
+def gap():
+    """A cell between the last and the first column of a periodic grid has isovalues like any other."""
+    grid = flows.source(flow="uniform", mesh="image", size=17, dtype="float64")
+    data = with_arrays(grid, 'add("saw", x, points)')
+    seeds = flows.seeds(12, (0.05, 0.3, 0.1, 0.9, 0.1, 0.9))
+    lines = check.tracer(
+        data, seeds, Periodic=[1, 0, 0], Period=[17 / 16, 0, 0], MaximumStreamlineLength=3.0,
+        IntegrationDirection="FORWARD", IntegratorType="Runge-Kutta 4", InitialStepLength=0.3,
+    )
+    lines.Events = ["isovalue saw 0.5 positive", "isovalue saw 0.5 negative", "label saw 0 positive"]
+    found = Crossings(lines)
+    # The array falls from 1 to 0 in the gap. There, the points of the first column are nearer behind its middle.
+    for event, place in ((0, 0.5), (1, 1 + 1 / 32), (2, 1 + 1 / 32)):
+        here = found.of(EventId=event)
+        assert here.sum() >= 24, f"{here.sum()} crossings of event {event}"
+        assert abs(found.points[here, 0] - place).max() < 1e-13, f"event {event}: {found.points[here, 0]}"
+    check.delete(lines, seeds, data, grid)
+
+
+def elsewhere(hashes):
+    """Polyhedra, which VTK evaluates, and lines along a surface."""
+    polyhedra = simple.OpenDataFile(f"{check.DATA}/tjunction_polyhedra.pvtu")
+    triangles = flows.source(flow="double_gyre", mesh="triangles", size=15)
+    for name, source, script, vectors, box, events, properties in (
+        ("polyhedra", polyhedra, 'add("strip", np.floor(cx * 50) % 3, cells)', "U",
+         (0.02, 0.1, -0.01, 0.01, 0.005, 0.015), ["isovalue p 10", "label strip", "label strip 1 positive end 3"],
+         dict(MaximumSteps=200)),
+        ("surface", triangles, 'add("strip", np.floor(cx * 5) % 3, cells)', "velocity",
+         (0.1, 1.9, 0.1, 0.9, 0.0, 0.0), ["isovalue height 1.5", "label strip", "label strip 1 positive end 3"],
+         dict(SurfaceStreamlines=1, MaximumStreamlineLength=5.0)),
+    ):
+        data = with_arrays(source, script)
+        seeds = flows.seeds(12, box)
+        lines = check.tracer(data, seeds, Vectors=["POINTS", vectors], **properties)
+        lines.Events = events
+        for blocks, lending in ((1, 512), (3, 0)):
+            lines.BlocksPerRank, lines.LendingMemory = blocks, lending
+            found, out = Crossings(lines), check.Lines(check.fetch(lines))
+            iso = found.of(EventId=0)
+            array, value = events[0].split()[1:]
+            assert iso.sum() > 5 and found.of(EventId=1).sum() > 10, f"{name}: {found.count} crossings"
+            assert abs(found.data[array][iso] - float(value)).max() < 1e-6 * float(value), f"{name}: other values"
+            bits = found.digest() + out.digest()
+            assert hashes.setdefault(name, bits) == bits, f"{name}: {blocks} blocks"
+        check.delete(lines, seeds, data)
+
+
 def main():
     hashes = {}
+    gap()
+    elsewhere(hashes)
     circles()
     regions()
     invariance(hashes)
