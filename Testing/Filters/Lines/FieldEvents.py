@@ -57,7 +57,7 @@ def circles():
 add("linear", x + 2 * y + 0.5 * z, points)
 add("a product", x * y, points)
 add("slab", np.floor((cx + 1) / 0.5).astype(np.int32), cells)
-add("slab", np.floor(cx * 0 + 7).astype(np.int32), points)
+add("slab", np.floor(x * 0 + 7).astype(np.int32), points)
 """)
     seeds = flows.seeds(40, (-0.6, 0.6, -0.6, 0.6, -0.9, 0.9))
     lines = check.tracer(
@@ -69,8 +69,9 @@ add("slab", np.floor(cx * 0 + 7).astype(np.int32), points)
         "Label, 'slab' 1 positive", "plane origin 0.5 0 0 normal 1 0 0", "isovalue slab 1.5",
     ]
     found, out = Crossings(lines), check.Lines(check.fetch(lines))
-    order = np.lexsort((found.data["IntegrationTime"], found.data["SeedIds"]))
-    assert (order == np.arange(found.count)).all(), "not ordered by seed and time"
+    seed, elapsed = np.diff(found.data["SeedIds"]), np.diff(found.data["IntegrationTime"])
+    # Events at one place are ordered as in the list.
+    assert ((seed > 0) | ((seed == 0) & (elapsed > -1e-14))).all(), "not ordered by seed and time"
     p = found.points
     linear, product = found.of(EventId=0), found.of(EventId=1)
     assert linear.sum() > 30 and product.sum() > 10 and found.of(EventId=2).sum() > 40
@@ -167,7 +168,7 @@ CASES = {
 def invariance(hashes):
     """Lines and crossings have the same bits with all cuts and schedules, with and without loans."""
     events = [
-        "isovalue height 17", "label checker", "plane origin 3 3 3 normal 1 1 0.2", "label corner 1 positive end 3",
+        "isovalue height 17", "label checker", "plane origin 3 3 3 normal 1 1 0.2", "label corner 1 positive end",
         "isovalue curved 9 negative", "label checker 2",
     ]
     script = """
