@@ -7,6 +7,7 @@ Writes the hashes of lines and crossings to hashes.json; CompareHashes.py compar
 import numpy as np
 
 import check
+import meshes
 from check import flows
 from paraview import simple
 
@@ -178,7 +179,7 @@ add("curved", (x * y + z).astype(np.float32), points)
 """
     for name, arguments in CASES.items():
         seeds = flows.seeds(60, flows.bounds("abc"))
-        for variant in ({}, {"ghosts": 1}):
+        for variant in ({}, {"ghosts": 1}) if name in ("image", "tetrahedra") else ({},):
             source = flows.source(**arguments, **variant)
             data = with_arrays(source, script)
             lines = check.tracer(data, seeds)
@@ -244,8 +245,36 @@ def elsewhere(hashes):
         check.delete(lines, seeds, data)
 
 
+def levels(hashes):
+    """Where lines enter another level of an AMR hierarchy, as labels of cells: on faces between levels."""
+    flow = meshes.hierarchy(flow="levels", placing="cyclic")
+    data = simple.Calculator(
+        Input=flow, AttributeType="Cell Data", ResultArrayName="level", Function="velocity_Y"
+    )
+    seeds = flows.seeds(80, (0.04, 0.06, 0.2, 5.0, 1.5, 6.5))
+    lines = check.tracer(
+        data, seeds, Vectors=["CELLS", "velocity"], IntegrationDirection="FORWARD", MaximumStreamlineLength=30.0,
+        InitialStepLength=0.05, IntegratorType="Runge-Kutta 4", MaximumSteps=20000,
+    )
+    lines.Events = ["label level", "label level 2 positive"]
+    faces = [
+        {edge * 0.5**level for level, boxes in enumerate(meshes.LEVELS) for box in boxes
+         for edge in (box[2 * axis], box[2 * axis + 1] + 1)}
+        for axis in (0, 1)
+    ]
+    found = Crossings(lines)
+    away = [abs(found.points[:, a, None] - np.array(sorted(faces[a]))).min(axis=1) for a in (0, 1)]
+    # A grid holds points up to 1e-9 of a cell outside.
+    assert np.minimum(*away).max() < 1.1e-9, f"crossings beside the levels: {np.minimum(*away).max()}"
+    assert found.of(EventId=0).sum() > 80 and found.of(EventId=1).sum() > 5, f"{found.count} crossings"
+    assert (found.data["level"][found.of(EventId=1)] == 2).all(), "other labels"
+    hashes["levels"] = found.digest()
+    check.delete(lines, seeds, data, flow)
+
+
 def main():
     hashes = {}
+    levels(hashes)
     gap()
     elsewhere(hashes)
     circles()
