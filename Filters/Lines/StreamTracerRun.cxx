@@ -249,7 +249,7 @@ void StreamTracerRun::prepareEvaluation(FlowSetup& setup, const PointArrayList& 
   collectively(context_.transport, [&] {
     PropertyList evaluation;
     for (const PointArray& array : arrays.arrays)
-      evaluation.add(array.ofCells ? "Cell Array" : "Point Array", array.name);
+      evaluation.add("Point Arrays", (array.ofCells ? "cells " : "points ") + array.name);
     evaluation.add("Compute Vorticity", settings_.computeVorticity);
     evaluation.add("Rotation Scale", settings_.rotationScale);
     for (const double period : rules.period) evaluation.add("Periodic", period);

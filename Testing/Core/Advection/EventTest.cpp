@@ -934,9 +934,10 @@ class PlaceFields : public EventFields {
       if (!(std::fabs(weights.weight(0, i) - 0.5) < 0.5 + Gap)) ++misplaced_;
     ++evaluated_;
   }
+  /// Collective.
   void expectAllInTheirCells() const {
     EXPECT_EQ(misplaced_, 0);
-    EXPECT_GT(evaluated_, 0);
+    EXPECT_GT(allreduce(world(), ReduceOp::Sum, std::int64_t(evaluated_)), 0);
   }
 
  private:

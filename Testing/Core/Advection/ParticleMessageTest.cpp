@@ -151,6 +151,10 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
   const MigratingParticle arrived = sendAndRead(uncrossed, Stages, 2);
   EXPECT_TRUE(std::isnan(arrived.particle.events.startField[MostEvents - 1]));
   EXPECT_EQ(arrived.best.block, 9);
+  // Every bit: also a zero below zero.
+  uncrossed.particle.events.startField[MostEvents - 1] = -0.0;
+  EXPECT_TRUE(
+      std::signbit(sendAndRead(uncrossed, Stages, 2).particle.events.startField[MostEvents - 1]));
 }
 
 TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {

@@ -336,6 +336,13 @@ def main():
         cases.refused(f"{event}, {how[:40]}", (check.label("Events"), "height", event), lines,
                       lambda p: setattr(p, "Input", data))
         check.delete(lines, bad)
+    mark = SHORT.format(name="mark", components=1, place="cells")
+    mark = mark.replace("SetNumberOfTuples(1)", "SetNumberOfTuples(data.GetNumberOfCells())")
+    marked = spoiled(data, mark)
+    lines = check.tracer(marked, seeds, Events=["label mark"], Periodic=[1, 0, 0], Period=[7.1, 0, 0])
+    cases.refused("labels of cells beside a gap", (check.label("Events"), "mark", "gap"), lines,
+                  lambda p: setattr(p, "Events", ["isovalue height 9"]))
+    check.delete(lines, marked)
     cases.refused_property("CrossingsOnly", 1, 0)
 
     def take_good(lines):

@@ -2,6 +2,7 @@
 #include "Tributary/Advection/detail/ParticleMessage.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
@@ -76,7 +77,7 @@ bool hasProgress(const EventProgress& events) {
 
 bool hasFields(const EventProgress& events) {
   return std::any_of(std::begin(events.startField), std::end(events.startField),
-                     [](double value) { return value != 0; });
+                     [](double value) { return value != 0 || std::signbit(value); });
 }
 
 bool isCandidate(int candidate, int events) {
