@@ -27,6 +27,7 @@ struct SurfaceHit {
 /// The straight line from the beginning of a step to its end, in each image of a periodic domain in
 /// which the step is tested.
 struct StepChord {
+  /// The line in one image.
   struct Image {
     int number;
     double from[3], to[3];
