@@ -78,8 +78,9 @@ std::vector<PieceArray> ConvectionDiffusionRun::movedToFaces(
       part.velocity = vectors[n].array;
     }
   });
+  const bool isLow = settings_.velocity.position == ComponentPosition::LowFaces;
   std::vector<PieceArray> moved;
-  for (const auto& faces : moveToFaces(transport_, parts, settings_.velocity.position, periodic))
+  for (const auto& faces : moveToFaces(transport_, parts, {isLow, isLow, isLow}, periodic))
     moved.push_back({faces, false});
   return moved;
 }

@@ -11,15 +11,17 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "Common/FreshArray.h"
 #include "Common/GridParts.h"
 #include "Common/Refinement.h"
 #include "Common/SmpFor.h"
+#include "Periodic/WholeLattice.h"
 #include "Velocity/FaceVelocity.h"
+#include "Velocity/ReversedGrid.h"
 
 #include "Tributary/Base/CellTypes.h"
 #include "Tributary/Base/Error.h"
@@ -74,7 +76,7 @@ Piece pieceOf(const FlowPiece& from, int number, Span<const std::uint8_t> covere
   return piece;
 }
 
-/// A view of a uniform or rectilinear grid, without the number of the grid.
+/// A view of a uniform or rectilinear grid. The number of the grid is set later, on all ranks.
 StructuredPiece structuredPiece(const FlowPiece& from, int number, Span<const std::uint8_t> covered,
                                 FlowDomain& flow) {
   auto piece = pieceOf<StructuredPiece>(from, number, covered, flow);
@@ -200,29 +202,60 @@ struct Extremes {
   }
 };
 
-/// Collective. Replaces the vectors of the pieces, which are all uniform or rectilinear grids, by
-/// those of their faces.
-/// @param grids  the number of the grid of each piece
-void useFaces(Transport& transport, FlowDomain& flow, const std::vector<int>& grids,
-              ComponentPosition side) {
-  std::array<bool, 3> isPeriodic;
-  for (std::size_t a = 0; a < 3; ++a) isPeriodic[a] = flow.periodic[a].isPeriodic;
+/// Local. Replaces the grid of a piece by one whose coordinates increase.
+/// @param axes  those along which they decrease
+void reverse(FlowPiece& piece, const std::array<bool, 3>& axes, FlowDomain& flow) {
+  const auto reversed = [&](vtkDataSet* grid) -> vtkDataSet* {
+    return flow.dataSets.emplace_back(reversedAlong(grid, axes));
+  };
+  const bool isOne = piece.laterDataSet == piece.dataSet;
+  const bool isSame = piece.laterVelocity == piece.velocity;
+  piece.velocity = reversedCells(piece.velocity, piece.dataSet, axes);
+  if (piece.laterVelocity)
+    piece.laterVelocity =
+        isSame ? piece.velocity : reversedCells(piece.laterVelocity, piece.laterDataSet, axes);
+  piece.dataSet = reversed(piece.dataSet);
+  if (piece.laterDataSet) piece.laterDataSet = isOne ? piece.dataSet : reversed(piece.laterDataSet);
+}
+
+/// Collective. Replaces the vectors of the pieces by those of their faces, and grids whose
+/// coordinates decrease by others.
+void useFaces(Transport& transport, FlowDomain& flow, ComponentPosition side) {
+  std::vector<Leaf> leaves;
+  collectively(transport, [&] { leaves.assign(flow.pieces.begin(), flow.pieces.end()); });
+  const std::optional<WholeLattice> lattice = findWholeLattice(transport, leaves);
+  const char* const error =
+      "Component Position is for the faces of one grid whose coordinates increase or decrease "
+      "along "
+      "each axis, which the input is not; use one uniform or rectilinear grid, or set Component "
+      "Position to Same Points or Cells";
+  if (!lattice) throw Error(error);
+  std::array<bool, 3> isLow, isPeriodic, decreases;
+  for (std::size_t a = 0; a < 3; ++a) {
+    decreases[a] = lattice->axes[a].decreases;
+    isLow[a] = (side == ComponentPosition::LowFaces) != decreases[a];
+    isPeriodic[a] = flow.periodic[a].isPeriodic;
+  }
+  std::int64_t isUnsteady = 0;
+  collectively(transport, [&] {
+    for (FlowPiece& piece : flow.pieces) {
+      if (decreases[0] || decreases[1] || decreases[2]) reverse(piece, decreases, flow);
+      if (!isAlongAxes(piece.dataSet)) throw Error(error);
+      if (piece.laterVelocity && piece.laterVelocity != piece.velocity) isUnsteady = 1;
+    }
+  });
+  isUnsteady = allreduce(transport, ReduceOp::Max, isUnsteady);
   const auto move = [&](vtkSmartPointer<vtkDataArray> FlowPiece::*velocity) {
     std::vector<FacePart> parts;
     collectively(transport, [&] {
-      for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
+      for (const FlowPiece& piece : flow.pieces) {
         FacePart& part = parts.emplace_back();
-        extentOf(flow.pieces[n].dataSet, part.extent.data());
-        part.grid = grids[n];
-        part.velocity = flow.pieces[n].*velocity;
+        extentOf(piece.dataSet, part.extent.data());
+        part.velocity = piece.*velocity;
       }
     });
-    return moveToFaces(transport, parts, side, isPeriodic);
+    return moveToFaces(transport, parts, isLow, isPeriodic);
   };
-  std::int64_t isUnsteady = 0;
-  for (const FlowPiece& piece : flow.pieces)
-    if (piece.laterVelocity && piece.laterVelocity != piece.velocity) isUnsteady = 1;
-  isUnsteady = allreduce(transport, ReduceOp::Max, isUnsteady);
   const auto earlier = move(&FlowPiece::velocity);
   const auto later = isUnsteady != 0 ? move(&FlowPiece::laterVelocity) : earlier;
   for (std::size_t n = 0; n < flow.pieces.size(); ++n) {
@@ -326,32 +359,29 @@ std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces foun
     list.erase(std::remove_if(list.begin(), list.end(),
                               [&](const FlowPiece& p) { return p.dimension < flow->dimension; }),
                list.end());
-    leaves.assign(list.begin(), list.end());
   });
+  if (flow->onFaces) useFaces(transport, *flow, found.position);
+  collectively(transport, [&] { leaves.assign(list.begin(), list.end()); });
   const auto covered = findRefinedCells(transport, leaves);
-  std::vector<Leaf> lattices;
-  collectively(transport, [&] {
-    std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(lattices),
-                 [](const Leaf& leaf) { return isAlongAxes(leaf.dataSet); });
-  });
-  const std::vector<int> grids = numberGrids(transport, lattices);
-  if (flow->onFaces) useFaces(transport, *flow, grids, found.position);
   Extremes extremes;
+  std::vector<Leaf> lattices;
   collectively(transport, [&] {
     const int count = static_cast<int>(list.size());
     for (int n = 0; n < count; ++n) {
       const FlowPiece& piece = list[static_cast<std::size_t>(n)];
       const auto& hidden = covered[static_cast<std::size_t>(n)];
-      if (isAlongAxes(piece.dataSet)) {
+      if (isAlongAxes(piece.dataSet))
         flow->structured.push_back(structuredPiece(piece, n, hidden, *flow));
-        flow->structured.back().grid = grids[flow->structured.size() - 1];
-      } else {
+      else
         flow->meshes.push_back(meshPiece(piece, n, hidden, *flow));
-      }
       extremes.include(piece.dataSet);
     }
+    for (const StructuredPiece& piece : flow->structured)
+      lattices.push_back(list[static_cast<std::size_t>(piece.piece)]);
   });
   flow->bounds = extremes.ofAllRanks(transport);
+  const std::vector<int> grids = numberGrids(transport, lattices);
+  for (std::size_t n = 0; n < grids.size(); ++n) flow->structured[n].grid = grids[n];
   return flow;
 }
 

@@ -77,6 +77,7 @@ struct FlowDomain {
   int blocksPerRank = 0;           ///< Of `domain`.
 
   // Copies that the views above refer to where VTK arrays cannot be viewed; never moved.
+  std::deque<vtkSmartPointer<vtkDataSet>> dataSets;  // of pieces that are not those of the input
   std::deque<vtkSmartPointer<vtkDataArray>> arrays;
   std::deque<std::vector<std::int64_t>> integers;
   std::deque<std::vector<std::uint8_t>> bytes;
@@ -91,8 +92,8 @@ struct FlowDomain {
 ///               rank without such leaves
 /// @param periodic  of closeFlow()
 /// @throws Error on all ranks if no rank has the vectors; if they are point data in one block and
-///         cell data in another; if their names differ; if they do not have three components; or as
-///         moveToFaces()
+///         cell data in another; if their names differ; if they do not have three components; or,
+///         with vectors of faces, if the pieces are not one grid
 [[nodiscard]] std::unique_ptr<FlowDomain> makeFlowDomain(Transport& transport, FlowPieces found,
                                                          const PeriodicAxes& periodic);
 

@@ -71,10 +71,8 @@ class AllParts {
   /// @param extents  in the order of ranks
   /// @param counts  their number on each rank
   AllParts(std::vector<std::array<int, 6>> extents, const std::vector<std::int64_t>& counts,
-           ComponentPosition side, const std::array<bool, 3>& isPeriodic)
-      : extents_(std::move(extents)),
-        isLow_(side == ComponentPosition::LowFaces),
-        isPeriodic_(isPeriodic) {
+           const std::array<bool, 3>& isLow, const std::array<bool, 3>& isPeriodic)
+      : extents_(std::move(extents)), isLow_(isLow), isPeriodic_(isPeriodic) {
     for (const std::int64_t count : counts) first_.push_back(first_.back() + index(count));
     if (!extents_.empty()) whole_ = extents_.front();
     for (const auto& extent : extents_)
@@ -118,10 +116,10 @@ class AllParts {
   /// The cells that have the faces at the other side of a part.
   std::optional<Cells> layerBeside(const std::array<int, 6>& extent, std::size_t axis) const {
     if (isFlat(extent, axis)) return std::nullopt;
-    std::int64_t at = isLow_ ? extent[2 * axis + 1] : std::int64_t(extent[2 * axis]) - 1;
-    if (isLow_ ? at == whole_[2 * axis + 1] : at < whole_[2 * axis]) {
+    std::int64_t at = isLow_[axis] ? extent[2 * axis + 1] : std::int64_t(extent[2 * axis]) - 1;
+    if (isLow_[axis] ? at == whole_[2 * axis + 1] : at < whole_[2 * axis]) {
       if (!isPeriodic_[axis]) return std::nullopt;
-      at = isLow_ ? whole_[2 * axis] : std::int64_t(whole_[2 * axis + 1]) - 1;
+      at = isLow_[axis] ? whole_[2 * axis] : std::int64_t(whole_[2 * axis + 1]) - 1;
     }
     Cells layer = cellsOf(extent);
     layer.low[axis] = at;
@@ -132,7 +130,7 @@ class AllParts {
   std::vector<std::array<int, 6>> extents_;
   std::vector<std::size_t> first_{0};  // by rank, and the end
   std::array<int, 6> whole_{};
-  bool isLow_;
+  std::array<bool, 3> isLow_;
   std::array<bool, 3> isPeriodic_;
 };
 
@@ -156,12 +154,13 @@ double valueOf(vtkDataArray* array, std::int64_t tuple, std::size_t component) {
 
 /// Writes the velocities of a part's own cells; those of all other faces become 0.
 template <class From, class To>
-void spread(const Transport& transport, const FacePart& part, bool isLow, To* to) {
+void spread(const Transport& transport, const FacePart& part, const std::array<bool, 3>& isLow,
+            To* to) {
   const auto* const from = static_cast<const From*>(part.velocity->GetVoidPointer(0));
   const Place points = pointsAlong(part.extent.data()), cells = cellSize(part.extent);
   const Place stride{1, points[0], points[0] * points[1]};
   Place shift{};  // to the faces at the high sides
-  for (std::size_t c = 0; c < 3; ++c) shift[c] = !isLow && points[c] > 1 ? stride[c] : 0;
+  for (std::size_t c = 0; c < 3; ++c) shift[c] = !isLow[c] && points[c] > 1 ? stride[c] : 0;
   smpForPieces(
       transport, 3 * stride[2] * points[2], 3 * CellsPerPiece,
       [&](std::int64_t begin, std::int64_t end) { std::fill(to + begin, to + end, To(0)); });
@@ -181,8 +180,8 @@ void spread(const Transport& transport, const FacePart& part, bool isLow, To* to
 }
 
 /// The velocities of the faces that the cells of a part have.
-vtkSmartPointer<vtkDataArray> facesOf(const Transport& transport, const FacePart& part, bool isLow,
-                                      bool isDouble) {
+vtkSmartPointer<vtkDataArray> facesOf(const Transport& transport, const FacePart& part,
+                                      const std::array<bool, 3>& isLow, bool isDouble) {
   const Place points = pointsAlong(part.extent.data());
   const auto tuples = static_cast<vtkIdType>(points[0] * points[1] * points[2]);
   const bool isFromFloat = part.velocity->GetDataType() == VTK_FLOAT;
@@ -212,11 +211,11 @@ void write(Writer& writer, const FacePart& part, std::size_t component, const Ce
 }
 
 /// Reads what write() has written to the faces at the other side of a part.
-void read(Reader& reader, const FacePart& part, bool isLow, std::size_t component, Cells cells,
-          vtkDataArray* faces) {
+void read(Reader& reader, const FacePart& part, const std::array<bool, 3>& isLow,
+          std::size_t component, Cells cells, vtkDataArray* faces) {
   const Span<const std::byte> raw = reader.raw(index(cells.count()) * sizeof(double));
   const std::byte* from = raw.data();
-  cells.low[component] = part.extent[2 * component + (isLow ? 1 : 0)];
+  cells.low[component] = part.extent[2 * component + (isLow[component] ? 1 : 0)];
   cells.high[component] = cells.low[component] + 1;
   const Place size = pointsAlong(part.extent.data());
   forEachOf(cells, [&](const Place& at) {
@@ -242,43 +241,34 @@ void requireCellsWithFaces(const VelocityForm& form, const Leaf& leaf, bool isAt
         ", but the input is a hierarchy of levels, which do not share faces; use a uniform or "
         "rectilinear grid" +
         cure);
-  if (!isAlongAxes(leaf.dataSet))
+  if (!leaf.dataSet->IsA("vtkImageData") && !leaf.dataSet->IsA("vtkRectilinearGrid"))
     throw Error("Component Position is " + position + ", but a data set of the input (" +
                 leaf.dataSet->GetClassName() +
-                ") is not a uniform or rectilinear grid with increasing coordinates; use such a "
-                "grid" +
-                cure);
+                ") is not a uniform or rectilinear grid; use such a grid" + cure);
 }
 
 std::vector<vtkSmartPointer<vtkDataArray>> moveToFaces(Transport& transport,
                                                        const std::vector<FacePart>& parts,
-                                                       ComponentPosition side,
+                                                       const std::array<bool, 3>& isLow,
                                                        const std::array<bool, 3>& isPeriodic) {
-  const bool isLow = side == ComponentPosition::LowFaces;
-  // The highest number of a grid, and whether a velocity is not float.
-  std::vector<std::int64_t> most{0, 0};
+  std::int64_t isDouble = 0;
   std::vector<std::array<int, 6>> extents;
   collectively(transport, [&] {
     for (const FacePart& part : parts) {
-      most[0] = std::max<std::int64_t>(most[0], part.grid);
-      if (part.velocity->GetDataType() != VTK_FLOAT) most[1] = 1;
+      if (part.velocity->GetDataType() != VTK_FLOAT) isDouble = 1;
       extents.push_back(part.extent);
     }
   });
-  most = allreduce(transport, ReduceOp::Max, most);
-  if (most[0] > 0)
-    throw Error("Component Position is for the faces of one grid, but the input consists of " +
-                std::to_string(most[0] + 1) +
-                "; use one grid, or set Component Position to Same Points or Cells");
+  isDouble = allreduce(transport, ReduceOp::Max, isDouble);
   std::vector<std::int64_t> counts;
   extents = allgatherv(transport, extents, &counts);
 
   std::optional<AllParts> all;
   std::vector<vtkSmartPointer<vtkDataArray>> faces;
   collectively(transport, [&] {
-    all.emplace(std::move(extents), counts, side, isPeriodic);
+    all.emplace(std::move(extents), counts, isLow, isPeriodic);
     for (const FacePart& part : parts)
-      faces.push_back(facesOf(transport, part, isLow, most[1] != 0));
+      faces.push_back(facesOf(transport, part, isLow, isDouble != 0));
   });
   sendMessages(
       transport,

@@ -21,8 +21,7 @@ void requireCellsWithFaces(const VelocityForm& form, const Leaf& leaf, bool isAt
 
 /// A part of a grid whose cells have the velocities of faces at one of their sides.
 struct FacePart {
-  std::array<int, 6> extent{};       ///< Of points.
-  int grid = 0;                      ///< The number of the grid that it is a part of, on all ranks.
+  std::array<int, 6> extent{};       ///< Of points, in the index space of the grid.
   vtkDataArray* velocity = nullptr;  ///< 3 components, contiguous floats or doubles; not owned.
 };
 
@@ -32,13 +31,13 @@ struct FacePart {
 /// last cells of a part come from the cells beyond it, on any rank. Where there is none, the grid
 /// is closed: the velocity is 0, or with a period that of the first cells. A component that is not
 /// a number is 0, as models mark land.
-/// @param parts  of this rank
-/// @param side  LowFaces or HighFaces
+/// @param parts  of this rank; those of all ranks form one grid
+/// @param isLow  by axis: whether the values are those of faces at the side of lower indices
 /// @param isPeriodic  by axis: whether the last cells of the grid meet the first ones
 /// @return by part, a tuple for each point; double if any velocity of any rank is, otherwise float
-/// @throws Error on all ranks if the parts of all ranks are of several grids
+/// @throws Error on all ranks
 [[nodiscard]] std::vector<vtkSmartPointer<vtkDataArray>> moveToFaces(
-    Transport& transport, const std::vector<FacePart>& parts, ComponentPosition side,
+    Transport& transport, const std::vector<FacePart>& parts, const std::array<bool, 3>& isLow,
     const std::array<bool, 3>& isPeriodic);
 
 }  // namespace tributary

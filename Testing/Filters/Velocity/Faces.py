@@ -379,6 +379,38 @@ def maps():
     return ["".join(sorted(set(COMM.allgather("maps"))))]
 
 
+def decreasing():
+    """Grids whose coordinates decrease along some axes, such as depths, give the lines of the same grid in the order in
+    which they increase."""
+    found = []
+    for kind, axes in (("rectilinear", (2,)), ("rectilinear", (0, 1, 2)), ("image", (1, 2))):
+        random = np.random.default_rng(6)
+        grid = grids.uneven(kind, cells=(9, 8, 7))
+        faces = []
+        for axis in range(3):
+            shape = list(reversed(grid.cells))
+            shape[2 - axis] += 1
+            faces.append(random.uniform(-1, 1, shape))
+            for end in (0, -1):
+                faces[axis][at(axis, end)] = 0
+        flip = tuple(slice(None, None, -1 if a in axes else 1) for a in (2, 1, 0))
+        turned = grids.Grid(kind, [e[:: -1 if a in axes else 1] for a, e in enumerate(grid.ends)])
+        low, high = (np.array([e[i] for e in grid.ends]) for i in (0, -1))
+        start = seeds(low + (high - low) * random.uniform(0.1, 0.9, (30, 3)))
+        rules = {"MaximumStreamlineLength": 3.0, "IntegratorType": "Runge-Kutta 4", "InitialStepLength": 0.1}
+        rows = same_for_all("increasing", grid, faces, start, rules)
+        other = same_for_all("decreasing", turned, [f[flip] for f in faces], start, rules)
+        expect([r[0] for r in rows] == [r[0] for r in other], "other seeds")
+        if kind == "image":  # other last bits of coordinates
+            close = [len(a[2]) == len(b[2]) and abs(a[2] - b[2]).max() < 1e-4 for a, b in zip(rows, other)]
+            expect(np.mean(close) > 0.9, f"{len(close) - sum(close)} other lines of {len(close)}")
+        else:
+            expect(digest_of(rows) == digest_of(other), f"other lines where coordinates decrease along {axes}")
+        found.append(digest_of(other))
+        check.delete(start)
+    return found
+
+
 def concentrations():
     """The residual of each step of Async Convection Diffusion, computed again from the faces."""
     random = np.random.default_rng(4)
@@ -420,7 +452,7 @@ def main():
     work = {
         "linear, image": lambda: linear("image"), "linear, rectilinear": lambda: linear("rectilinear"),
         "basin": lambda: basin(False), "land": lambda: basin(True), "around": around, "holes": holes, "globe": globe,
-        "vorticity": vorticity, "concentrations": concentrations, "in time": in_time, "maps": maps,
+        "vorticity": vorticity, "decreasing": decreasing, "concentrations": concentrations, "in time": in_time, "maps": maps,
     }
     check.run_cases(work, COMM.rank, "faces")
 

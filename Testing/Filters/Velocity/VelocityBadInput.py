@@ -77,10 +77,10 @@ def check_faces(where):
     for name, arguments, more, words in (
         ("curvilinear", {"mesh": "structured"}, "", ("vtkStructuredGrid", "use such a grid", *choice)),
         ("tetrahedra", {"mesh": "tetrahedra"}, "", ("vtkUnstructuredGrid", *choice)),
-        ("decreasing coordinates", {"mesh": "image"}, "output.SetOrigin(0, 6.28, 0); output.SetSpacing(0.785, -0.785, 0.785)\n",
-         ("vtkImageData", "increasing", *choice)),
+        ("a rotated image", {"mesh": "image"}, "output.SetDirectionMatrix(0, 1, 0, 1, 0, 0, 0, 0, 1)\n",
+         ("Component Position", "increase or decrease", "use one uniform")),
         ("several grids", {"mesh": "rectilinear", "container": "multiblock", "pieces": 8}, "",
-         ("Component Position", "one grid", "consists of 8")),
+         ("Component Position", "one grid", "use one uniform")),
         ("a component is missing", {"mesh": "image"}, "if rank == ranks - 1: output.GetCellData().RemoveArray('v')\n",
          ('"u"', "X Component", '"v"', "Y Component", "lacks")),
     ):
