@@ -66,6 +66,7 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
   list.addAll("Events", this->Events);
   list.add("Crossings Only", this->CrossingsOnly);
+  list.add("Crossing Arrays", this->CrossingArrays);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -79,6 +80,9 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.onSurface = this->SurfaceStreamlines;
   rules.events = tributary::parseEvents(this->Events);
   rules.record = !this->CrossingsOnly;
+  rules.crossingContent = this->CrossingArrays == NO_ARRAYS       ? tributary::CrossingContent::Positions
+                          : this->CrossingArrays == IDS_AND_TIMES ? tributary::CrossingContent::Times
+                                                                  : tributary::CrossingContent::All;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
@@ -122,6 +126,7 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
      << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n"
+     << indent << "CrossingArrays: " << this->CrossingArrays << "\n"
      << indent << "Events:";
   for (const std::string& event : this->Events) {
     os << " \"" << event << "\"";

@@ -53,7 +53,8 @@
  * by seed, forward before backward, then along the line. With JoinDirections, both halves still
  * count from the seed. Points are of type double. Point data: those of lines without Rotation and
  * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
- * event and each direction from a seed), and SeedIds. Without events, there are no points.
+ * event and each direction from a seed), and SeedIds. CrossingArrays leaves arrays out. Without
+ * events, there are no points.
  *
  * **Crossings.** A step that crosses an event is taken again in parts, by the same integrator,
  * until one ends at the crossing: its position is as accurate as the step. Lines have the same bits
@@ -233,6 +234,22 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   vtkBooleanMacro(CrossingsOnly, bool);
   ///@}
 
+  /**
+   * Values of CrossingArrays.
+   */
+  enum CrossingArraysOf { ALL_ARRAYS = 0, IDS_AND_TIMES = 1, NO_ARRAYS = 2 };
+
+  ///@{
+  /**
+   * The arrays of crossings: all; IntegrationTime, ArcLength, EventId, CrossingNumber and SeedIds;
+   * or none. Without arrays, the points of a line and direction are one poly vertex, with SeedIds
+   * as cell data, and of type float: the output takes 16 bytes for each crossing. Default:
+   * ALL_ARRAYS.
+   */
+  vtkSetClampMacro(CrossingArrays, int, ALL_ARRAYS, NO_ARRAYS);
+  vtkGetMacro(CrossingArrays, int);
+  ///@}
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
@@ -252,6 +269,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   bool ReportRejectedSeeds = false;
   std::vector<std::string> Events;
   bool CrossingsOnly = false;
+  int CrossingArrays = ALL_ARRAYS;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;

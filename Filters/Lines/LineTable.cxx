@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/LineTable.h"
 
+#include <algorithm>
 #include <string>
 
 #include "Tributary/Base/Index.h"
@@ -21,6 +22,7 @@ struct EndRecord {
   std::int64_t cell;
   std::int32_t crossings;
   std::int32_t event;
+  double length;
 };
 
 bool leavesAtOnce(const HalfLine& half) {
@@ -79,7 +81,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                                                      end.block,
                                                      end.cell,
                                                      end.crossings,
-                                                     end.event});
+                                                     end.event,
+                                                     end.length});
       },
       [&](Records<EndRecord>& arrived) {
         const std::int64_t first = 2 * shares.first(transport.rank());
@@ -97,7 +100,8 @@ void sendEnds(Transport& transport, const Shares& shares, const std::vector<Line
                           end.block,
                           end.cell,
                           end.crossings,
-                          end.event});
+                          end.event,
+                          end.length});
         }
         use(mine);
       });
@@ -117,6 +121,9 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
       half.reason = end.reason;
       half.crossings = end.crossings;
       half.event = end.event;
+      std::copy_n(end.x, 3, half.end);
+      half.time = end.time;
+      half.length = end.length;
     }
     const auto known = static_cast<std::int64_t>(arrived.size());
     const std::int64_t wanted = seeds * (int(forward) + int(backward));

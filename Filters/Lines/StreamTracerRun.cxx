@@ -318,14 +318,15 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
 /// Collective.
 void StreamTracerRun::assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
                                         const SeedList& seeds, const LineTable& table,
-                                        const TraceResult& traced, vtkPolyData* output) {
+                                        TraceResult& traced, vtkPolyData* output) {
   Transport& transport = context_.transport;
+  const CrossingContent content = settings_.rules.crossingContent;
   vtkSmartPointer<vtkPolyData> crossings;
   if (table.hasEvents)
     crossings = tributary::assembleCrossings(transport, *setup.flow, *setup.evaluator, arrays,
-                                             seeds, table, traced);
+                                             seeds, table, content, traced);
   else
-    crossings = noCrossings(transport, *setup.evaluator, arrays, seeds);
+    crossings = noCrossings(transport, *setup.evaluator, arrays, seeds, content);
   output->ShallowCopy(crossings);
   if (table.hasEvents)
     context_.statistics.count("Crossings", std::int64_t(crossings->GetNumberOfPoints()));

@@ -80,7 +80,7 @@ class StreamTracerRun {
                                    std::size_t& trials);
   void prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays, const StepRules& rules);
   void assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
-                         const SeedList& seeds, const LineTable& table, const TraceResult& traced,
+                         const SeedList& seeds, const LineTable& table, TraceResult& traced,
                          vtkPolyData* output);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);

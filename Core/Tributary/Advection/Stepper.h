@@ -462,7 +462,7 @@ template <Integrator I>
   crossing.length = p.length + magnitude(p.h);
   crossing.event = number;
   crossing.number = ++e.count[number];
-  log.appendCrossing(crossing);
+  log.crossings().append(rules, crossing);
   if (crossing.number != rules.events.event[number].endsLine) {
     leaveCandidate<I>(rules, p);
     return true;

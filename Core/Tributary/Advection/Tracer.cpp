@@ -180,6 +180,7 @@ class Tracer {
     end = {p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time};
     for (const std::int32_t count : p.events.count) end.crossings += count;
     if (reason == Reason::Event) end.event = p.events.candidate % MostEvents;
+    end.length = p.length;
   }
   /// The particle has ended in a cell of a block.
   void endIn(const FieldBlock& block, const Particle& p, std::optional<TrajectoryLog>& log);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Tributary/Advection/Particle.h"
+#include "Tributary/Advection/StepRules.h"
 #include "Tributary/Base/Span.h"
 
 namespace tributary {
@@ -43,6 +44,48 @@ struct LineEnd {
   std::int64_t cell = -1;
   std::int32_t crossings = 0;  ///< Of events, recorded on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
+  double length = 0;           ///< Of the line. In an unsteady field 0.
+};
+
+/// The crossings that one thread records in one block, in order. They are stored without what
+/// StepRules::crossingContent does not ask for, in chunks, which are freed one by one as crossings
+/// are taken: so what is made of them does not need memory beside all of them.
+class CrossingLog {
+ public:
+  /// Appends a crossing.
+  /// @param rules  the same for all crossings of a log
+  void append(const StepRules& rules, const CrossingPoint& crossing);
+  /// The number of crossings.
+  std::size_t size() const { return size_; }
+  /// Moves the oldest crossings, of one chunk, to the end of a list, and frees their memory.
+  /// @return how many; 0 if there are none
+  std::size_t takeChunk(std::vector<CrossingPoint>& taken);
+  /// Calls visit() with each crossing.
+  template <class Visit>
+  void forEach(Visit&& visit) const {
+    for (std::size_t c = first_; c < chunks_.size(); ++c)
+      for (std::size_t i = 0; i < chunks_[c].count; ++i) visit(read(chunks_[c], i));
+  }
+
+ private:
+  struct Release {
+    std::size_t bytes = 0;
+    void operator()(std::byte* memory) const;
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte[], Release> records;
+    std::size_t capacity, count;
+    std::int64_t line;  ///< Records have the difference from it.
+  };
+  bool fits(std::int64_t line) const;
+  void grow(std::int64_t line);
+  CrossingPoint read(const Chunk& chunk, std::size_t i) const;
+
+  CrossingContent content_ = CrossingContent::All;
+  bool isPeriodic_ = false;  // and positions are therefore not those of images
+  std::vector<Chunk> chunks_;
+  std::size_t first_ = 0;  // chunks before it are taken
+  std::size_t size_ = 0;
 };
 
 /// Append-only store of the points and crossings that one thread records in one block. It grows by
@@ -63,10 +106,10 @@ class TrajectoryLog {
     return *next_++;
   }
 
-  /// Appends a crossing of an event.
-  void appendCrossing(const CrossingPoint& crossing);
-  /// All crossings.
-  const std::vector<CrossingPoint>& crossings() const { return crossings_; }
+  /// The crossings of events.
+  CrossingLog& crossings() { return crossings_; }
+  /// @overload
+  const CrossingLog& crossings() const { return crossings_; }
 
   /// The number of points.
   std::size_t size() const;
@@ -83,7 +126,7 @@ class TrajectoryLog {
   void grow();
   void swap(TrajectoryLog& other) noexcept {
     chunks_.swap(other.chunks_);
-    crossings_.swap(other.crossings_);
+    std::swap(crossings_, other.crossings_);
     std::swap(next_, other.next_);
     std::swap(end_, other.end_);
   }
@@ -97,7 +140,7 @@ class TrajectoryLog {
     std::size_t capacity;
   };
   std::vector<Chunk> chunks_;
-  std::vector<CrossingPoint> crossings_;
+  CrossingLog crossings_;
   TrajectoryPoint* next_ = nullptr;
   TrajectoryPoint* end_ = nullptr;
 };

@@ -58,6 +58,23 @@ bool isSame(const CrossingPoint& a, const CrossingPoint& b) {
          a.event == b.event && a.number == b.number;
 }
 
+/// Whether a crossing is what is kept of another one.
+bool isKept(CrossingContent content, bool isPeriodic, const CrossingPoint& all,
+            const CrossingPoint& kept) {
+  CrossingPoint expected = all;
+  if (content != CrossingContent::All || !isPeriodic)
+    std::memcpy(expected.point.x, all.image, sizeof all.image);
+  if (content != CrossingContent::All) expected.point.cell = -1;
+  if (content == CrossingContent::Positions) {
+    for (int a = 0; a < 3; ++a)
+      expected.image[a] = expected.point.x[a] = static_cast<float>(all.image[a]);
+    expected.point.time = expected.length = 0;
+    expected.event = expected.number = 0;
+  }
+  return isSame(expected, kept) && expected.point.line == kept.point.line &&
+         expected.point.index == kept.point.index;
+}
+
 /// The number of lines that differ, in any respect.
 std::size_t differences(const Traced& a, const Traced& b) {
   std::size_t count = a.ends != b.ends || a.crossings.size() != b.crossings.size() ||
@@ -81,7 +98,7 @@ Traced traceOnce(Transport& transport, const Domain& domain, Span<const Seed> se
   std::vector<CrossingPoint> mine;
   const auto take = [&](const std::vector<TrajectoryLog>& logs) {
     for (const TrajectoryLog& log : logs)
-      mine.insert(mine.end(), log.crossings().begin(), log.crossings().end());
+      log.crossings().forEach([&](const CrossingPoint& crossing) { mine.push_back(crossing); });
   };
   for (const auto& logs : result.logs) take(logs);
   for (const auto& borrowed : result.borrowed) take(borrowed.logs);
@@ -98,6 +115,7 @@ Traced traceOnce(Transport& transport, const Domain& domain, Span<const Seed> se
     std::map<std::int32_t, std::int32_t> numbers;
     for (std::size_t i = 0; i < list.size(); ++i) {
       EXPECT_EQ(list[i].point.index, std::int32_t(i)) << "line " << line;
+      if (options.rules.crossingContent == CrossingContent::Positions) continue;
       EXPECT_EQ(list[i].number, ++numbers[list[i].event]) << "line " << line;
       if (i > 0) {
         EXPECT_GE(list[i].length, list[i - 1].length) << "line " << line;
@@ -450,7 +468,8 @@ std::size_t badWeights(const GridDomain& grid, const StepRules& rules, const Tra
   for (std::size_t b = 0; b < traced.logs.size(); ++b)
     for (const TrajectoryLog& log : traced.logs[b]) {
       std::vector<TrajectoryPoint> points;
-      for (const CrossingPoint& crossing : log.crossings()) points.push_back(crossing.point);
+      log.crossings().forEach(
+          [&](const CrossingPoint& crossing) { points.push_back(crossing.point); });
       Weights weights;
       grid.domain.blocks[b]->weights(rules, points, weights);
       const StructuredPiece& piece = grid.pieces[b];
@@ -689,6 +708,19 @@ void expectPromise(const std::string& what, Trace&& traceWith) {
       const Traced punctures = traceWith(world(), ranks, 2, plain);
       EXPECT_EQ(punctures.count(), expected.count()) << what;
       EXPECT_EQ(punctures.ends, expected.ends) << what;
+      // Less of each crossing.
+      for (const CrossingContent content : {CrossingContent::Times, CrossingContent::Positions}) {
+        plain.rules.crossingContent = content;
+        Traced less = traceWith(world(), ranks, 2, plain);
+        EXPECT_EQ(less.ends, expected.ends) << what;
+        for (const auto& [line, list] : expected.crossings)
+          EXPECT_TRUE(std::equal(list.begin(), list.end(), less.crossings[line].begin(),
+                                 less.crossings[line].end(),
+                                 [&](const CrossingPoint& all, const CrossingPoint& kept) {
+                                   return isKept(content, true, all, kept);
+                                 }))
+              << what << ", line " << line;
+      }
     }
 }
 
@@ -745,6 +777,63 @@ TEST(EventPromise, HoldsForAnyCutOfMeshes) {
                     return traceAll(transport, mesh->domain, seedsOf(60, transport), options);
                   });
   }
+}
+
+/// A crossing with other numbers for each place in a list.
+CrossingPoint someCrossing(std::uint64_t i, bool isPeriodic) {
+  CrossingPoint crossing{};
+  for (std::uint64_t a = 0; a < 3; ++a) {
+    crossing.image[a] = along(2 * Pi, 3 * i + a);
+    crossing.point.x[a] = crossing.image[a] + (isPeriodic ? 2 * Pi * double(mix(i) % 9) : 0);
+  }
+  crossing.point.time = along(100, i) - 50;
+  // Lines that are near one another, with some that are far away.
+  crossing.point.line = std::int64_t(mix(i) % 4000) + (i % 30000 == 999 ? std::int64_t(1) << 40 : 0);
+  crossing.point.index = std::int32_t(mix(i + 7) % (1u << 31));
+  crossing.point.cell = std::int32_t(mix(i + 8) % (1u << 31));
+  crossing.length = along(1000, i + 9);
+  crossing.event = std::int32_t(i % MostEvents);
+  crossing.number = std::int32_t(i % 77 + 1);
+  return crossing;
+}
+
+// The log gives back what it keeps, in order, and becomes empty as it is read.
+TEST(CrossingLog, KeepsWhatItIsAskedFor) {
+  constexpr std::uint64_t Count = 150000;
+  for (const CrossingContent content :
+       {CrossingContent::All, CrossingContent::Times, CrossingContent::Positions})
+    for (const bool isPeriodic : {false, true}) {
+      StepRules rules;
+      rules.crossingContent = content;
+      rules.period[1] = isPeriodic ? 2 * Pi : 0;
+      CrossingLog log;
+      for (std::uint64_t i = 0; i < Count; ++i) log.append(rules, someCrossing(i, isPeriodic));
+      ASSERT_EQ(log.size(), Count);
+      std::vector<CrossingPoint> visited, taken;
+      log.forEach([&](const CrossingPoint& crossing) { visited.push_back(crossing); });
+      std::size_t chunks = 0;
+      for (std::size_t left = Count; left > 0; ++chunks) {
+        const std::size_t count = log.takeChunk(taken);
+        ASSERT_GT(count, 0u);
+        left -= count;
+        ASSERT_EQ(log.size(), left);
+        ASSERT_EQ(taken.size(), Count - left);
+      }
+      EXPECT_GE(chunks, 2 * (Count / 30000)) << "a chunk for each jump between lines";
+      EXPECT_EQ(log.takeChunk(taken), 0u);
+      ASSERT_EQ(visited.size(), Count);
+      std::size_t wrong = 0;
+      for (std::uint64_t i = 0; i < Count; ++i) {
+        const CrossingPoint all = someCrossing(i, isPeriodic);
+        wrong += !isKept(content, isPeriodic, all, visited[i]);
+        wrong += !isKept(content, isPeriodic, all, taken[i]);
+        if (content == CrossingContent::All) wrong += taken[i].point.cell != all.point.cell;
+      }
+      EXPECT_EQ(wrong, 0u);
+      log.append(rules, someCrossing(1, isPeriodic));  // it can be used again
+      EXPECT_EQ(log.size(), 1u);
+      EXPECT_EQ(log.takeChunk(taken), 1u);
+    }
 }
 
 TEST(BadEvents, AreRefused) {

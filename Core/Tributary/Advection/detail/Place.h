@@ -103,10 +103,9 @@ class Place {
   /// malformed.
   void borrow(int stages, int events, Reader& message);
   /// All points recorded here, for receivePoints() of a place with a copy of the block.
-  [[nodiscard]] Bytes recordedPoints() const;
+  [[nodiscard]] Bytes recordedPoints(const StepRules& rules) const;
   /// Throws Error if the message is malformed.
-  /// @param events  the number of events of the trace
-  void receivePoints(int events, Reader& message);
+  void receivePoints(const StepRules& rules, Reader& message);
 
  private:
   std::shared_ptr<const FieldBlock> copy_;  // null if the block is this rank's own
