@@ -12,6 +12,7 @@
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
+#include <vtkTable.h>
 
 #include <limits>
 #include <string>
@@ -21,7 +22,7 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
     : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {
-  this->SetNumberOfOutputPorts(2);
+  this->SetNumberOfOutputPorts(3);
 }
 
 //------------------------------------------------------------------------------
@@ -37,6 +38,8 @@ void vtkAsyncStreamTracer::CheckProperties() {
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
   require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly, "Crossings Only",
           "on without events", "add an event to Events, or turn it off");
+  require(this->Destinations != LABEL_ARRAY || !this->EndLabelArray.empty(), "End Label Array",
+          "empty", "set it to the name of a cell or point array of the input, or turn Destinations off");
 }
 
 //------------------------------------------------------------------------------
@@ -56,6 +59,39 @@ void vtkAsyncStreamTracer::ClearEvents() {
 }
 
 //------------------------------------------------------------------------------
+vtkTable* vtkAsyncStreamTracer::GetDestinationTable() {
+  return vtkTable::SafeDownCast(this->GetOutputDataObject(2));
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::FillOutputPortInformation(int port, vtkInformation* info) {
+  if (port < 2) {
+    return this->Superclass::FillOutputPortInformation(port, info);
+  }
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkTable");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetSeedLabelArray(const char* name) {
+  this->SetText(this->SeedLabelArray, name);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetEndLabelArray(const char* name) {
+  this->SetText(this->EndLabelArray, name);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetText(std::string& property, const char* text) {
+  const std::string value = text ? text : "";
+  if (property != value) {
+    property = value;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   this->Superclass::DescribeProperties(list);
   list.add("Integration Direction", this->IntegrationDirection);
@@ -67,6 +103,9 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.addAll("Events", this->Events);
   list.add("Crossings Only", this->CrossingsOnly);
   list.add("Crossing Arrays", this->CrossingArrays);
+  list.add("Destinations", this->Destinations);
+  list.add("Seed Label Array", this->SeedLabelArray);
+  list.add("End Label Array", this->EndLabelArray);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -80,14 +119,20 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   rules.onSurface = this->SurfaceStreamlines;
   rules.events = tributary::parseEvents(this->Events);
   rules.record = !this->CrossingsOnly;
-  rules.crossingContent = this->CrossingArrays == NO_ARRAYS       ? tributary::CrossingContent::Positions
-                          : this->CrossingArrays == IDS_AND_TIMES ? tributary::CrossingContent::Times
-                                                                  : tributary::CrossingContent::All;
+  rules.crossingContent = this->CrossingArrays == NO_ARRAYS ? tributary::CrossingContent::Positions
+                          : this->CrossingArrays == IDS_AND_TIMES
+                              ? tributary::CrossingContent::Times
+                              : tributary::CrossingContent::All;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.crossingsOnly = this->CrossingsOnly;
+  if (this->Destinations != NO_DESTINATIONS) {
+    settings.destinations = {this->Destinations == LABEL_ARRAY ? tributary::DestinationKind::Label
+                                                               : tributary::DestinationKind::Reason,
+                             this->SeedLabelArray, this->EndLabelArray};
+  }
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -113,7 +158,8 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   const tributary::StreamTracerSettings settings = this->MakeSettings();
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-               vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
+               vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1),
+               vtkTable::GetData(outputVector, 2));
 }
 
 //------------------------------------------------------------------------------
@@ -127,6 +173,9 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
      << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n"
      << indent << "CrossingArrays: " << this->CrossingArrays << "\n"
+     << indent << "Destinations: " << this->Destinations << "\n"
+     << indent << "SeedLabelArray: " << this->SeedLabelArray << "\n"
+     << indent << "EndLabelArray: " << this->EndLabelArray << "\n"
      << indent << "Events:";
   for (const std::string& event : this->Events) {
     os << " \"" << event << "\"";

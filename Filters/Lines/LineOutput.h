@@ -28,8 +28,8 @@ struct LineArrays {
 
   /// @param ofCrossings  leaves positions out, which crossings have in double precision, and does
   ///                     not touch memory before it is written, as logs are freed meanwhile
-  LineArrays(const Transport& transport, const std::vector<PointField>& fields,
-             std::int64_t points, bool ofCrossings = false);
+  LineArrays(const Transport& transport, const std::vector<PointField>& fields, std::int64_t points,
+             bool ofCrossings = false);
 };
 
 /// Removes points whose position (as float) equals that of their neighbor toward the seed, and

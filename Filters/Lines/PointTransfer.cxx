@@ -270,7 +270,7 @@ class GroupWriter {
         if (isHere) {
           if (output_.data[f])
             copyTuples(output_.data[f] + index(place) * bytes, run.placement.sign, from,
-                     segment.count, bytes);
+                       segment.count, bytes);
         } else {
           std::memcpy(column + segment.begin * bytes, from, segment.count * bytes);
           column += index(run.count) * bytes;
@@ -357,8 +357,8 @@ std::int64_t placeReceived(const Transport& transport, Reader& message,
                      const std::size_t bytes = fields[f].bytes;
                      if (output.data[f])
                        copyTuples(output.data[f] + index(placement.place) * bytes, placement.sign,
-                                from + index(placement.skipped) * bytes, index(placement.count),
-                                bytes);
+                                  from + index(placement.skipped) * bytes, index(placement.count),
+                                  bytes);
                      from += index(run.count) * bytes;
                    }
                    placed += placement.count;

@@ -9,6 +9,7 @@
 
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
+#include "Lines/Destinations/DestinationTable.h"
 #include "Lines/LineSettings.h"
 
 #include "Tributary/Advection/MeshField.h"
@@ -18,6 +19,7 @@
 class vtkDataObject;
 class vtkFieldData;
 class vtkPolyData;
+class vtkTable;
 
 namespace tributary {
 
@@ -35,6 +37,7 @@ struct StreamTracerSettings : LineSettings {
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
   bool crossingsOnly = false;
+  DestinationSettings destinations{};
   PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
@@ -64,10 +67,11 @@ class StreamTracerRun {
 
   /// Collective. Traces lines through `input` from the points of `seeds`.
   /// @param crossings  receives those of events
+  /// @param destinations  receives the table of destinations
   /// @return false after an abort
   /// @throws Error on all ranks
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output,
-                             vtkPolyData* crossings);
+                             vtkPolyData* crossings, vtkTable* destinations);
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
@@ -82,6 +86,9 @@ class StreamTracerRun {
   void assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
                          const SeedList& seeds, const LineTable& table, TraceResult& traced,
                          vtkPolyData* output);
+  [[nodiscard]] bool writeDestinations(const FlowSetup& setup, const SeedList& seeds,
+                                       const LineTable& table, TraceOptions options,
+                                       vtkTable* output);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

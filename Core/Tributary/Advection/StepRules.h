@@ -69,9 +69,9 @@ struct StepRules {
   bool onSurface = false;
 
   EventList events;  ///< Not with an interval.
-  CrossingContent crossingContent = CrossingContent::All;
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.
+  CrossingContent crossingContent = CrossingContent::All;  ///< What it keeps of each crossing.
 };
 
 }  // namespace tributary

@@ -462,7 +462,7 @@ template <Integrator I>
   crossing.length = p.length + magnitude(p.h);
   crossing.event = number;
   crossing.number = ++e.count[number];
-  log.crossings().append(rules, crossing);
+  log.appendCrossing(crossing);
   if (crossing.number != rules.events.event[number].endsLine) {
     leaveCandidate<I>(rules, p);
     return true;

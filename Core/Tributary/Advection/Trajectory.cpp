@@ -27,26 +27,25 @@ std::size_t nextChunk(std::size_t chunks) {
 
 /// Passes what a record has, in order, to a function: written and read by one description.
 template <class Crossing, class Field>
-void visitRecord(CrossingContent content, bool isPeriodic, Crossing& crossing, Field&& field) {
+void visitRecord(CrossingFormat format, Crossing& crossing, Field&& field) {
   field(crossing.point.index);
-  if (content == CrossingContent::Positions) return;
+  if (format.content == CrossingContent::Positions) return;
   for (auto& x : crossing.image) field(x);
   field(crossing.point.time);
   field(crossing.length);
   field(crossing.number);
-  if (content == CrossingContent::Times) return;
+  if (format.content == CrossingContent::Times) return;
   field(crossing.point.cell);
-  if (isPeriodic)
+  if (format.isPeriodic)
     for (auto& x : crossing.point.x) field(x);
 }
 
 /// Of a record: the line, the image or the event, and the fields above.
-std::size_t recordBytes(CrossingContent content, bool isPeriodic) {
+std::size_t recordBytes(CrossingFormat format) {
   CrossingPoint crossing{};
-  std::size_t bytes = sizeof(std::int32_t) + (content == CrossingContent::Positions
-                                                  ? 3 * sizeof(float)
-                                                  : sizeof(std::uint8_t));
-  visitRecord(content, isPeriodic, crossing, [&](auto& value) { bytes += sizeof value; });
+  const bool isFloat = format.content == CrossingContent::Positions;
+  std::size_t bytes = sizeof(std::int32_t) + (isFloat ? 3 * sizeof(float) : sizeof(std::uint8_t));
+  visitRecord(format, crossing, [&](auto& value) { bytes += sizeof value; });
   return bytes;
 }
 
@@ -73,66 +72,71 @@ void CrossingLog::Release::operator()(std::byte* memory) const {
 }
 
 /// Whether the record of a crossing of this line can be added to the last chunk.
-bool CrossingLog::fits(std::int64_t line) const {
-  if (chunks_.size() == first_ || chunks_.back().count == chunks_.back().capacity) return false;
-  const std::int64_t difference = line - chunks_.back().line;
-  return difference >= std::numeric_limits<std::int32_t>::min() &&
+bool CrossingLog::fits(CrossingFormat format, std::int64_t line) const {
+  if (chunks_.empty()) return false;
+  const Chunk& last = chunks_.back();
+  const std::int64_t difference = line - last.line;
+  return last.count < last.capacity && last.format == format &&
+         difference >= std::numeric_limits<std::int32_t>::min() &&
          difference <= std::numeric_limits<std::int32_t>::max();
 }
 
-void CrossingLog::grow(std::int64_t line) {
-  const bool isFull = chunks_.size() > first_ && chunks_.back().count == chunks_.back().capacity;
+void CrossingLog::grow(CrossingFormat format, std::int64_t line) {
+  // A chunk that ends early because of a line far away is followed by a small one.
+  const bool isFull = !chunks_.empty() && chunks_.back().count == chunks_.back().capacity;
   const std::size_t bytes = nextChunk(isFull ? chunks_.size() : 0);
   std::unique_ptr<std::byte[], Release> records(static_cast<std::byte*>(allocatePages(bytes)),
                                                 Release{bytes});
-  chunks_.push_back({std::move(records), bytes / recordBytes(content_, isPeriodic_), 0, line});
+  chunks_.push_back({std::move(records), bytes / recordBytes(format), 0, line, format});
 }
 
-void CrossingLog::append(const StepRules& rules, const CrossingPoint& crossing) {
-  if (size_ == 0) {
-    content_ = rules.crossingContent;
-    isPeriodic_ = rules.period[0] > 0 || rules.period[1] > 0 || rules.period[2] > 0;
-  }
-  if (!fits(crossing.point.line)) grow(crossing.point.line);
+void CrossingLog::append(CrossingFormat format, const CrossingPoint& crossing) {
+  if (!fits(format, crossing.point.line)) grow(format, crossing.point.line);
   Chunk& chunk = chunks_.back();
-  std::byte* at = chunk.records.get() + chunk.count * recordBytes(content_, isPeriodic_);
+  std::byte* at = chunk.records.get() + chunk.count * recordBytes(format);
   put(at, static_cast<std::int32_t>(crossing.point.line - chunk.line));
-  if (content_ == CrossingContent::Positions)
+  if (format.content == CrossingContent::Positions)
     for (const double x : crossing.image) put(at, static_cast<float>(x));
   else
     put(at, static_cast<std::uint8_t>(crossing.event));
-  visitRecord(content_, isPeriodic_, crossing, [&](const auto& value) { put(at, value); });
+  visitRecord(format, crossing, [&](const auto& value) { put(at, value); });
   ++chunk.count;
-  ++size_;
 }
 
-CrossingPoint CrossingLog::read(const Chunk& chunk, std::size_t i) const {
+CrossingPoint CrossingLog::read(const Chunk& chunk, std::size_t i) {
+  const CrossingFormat format = chunk.format;
   CrossingPoint crossing{};
-  const std::byte* at = chunk.records.get() + i * recordBytes(content_, isPeriodic_);
+  const std::byte* at = chunk.records.get() + i * recordBytes(format);
   crossing.point.line = chunk.line + get<std::int32_t>(at);
   crossing.point.cell = -1;
-  if (content_ == CrossingContent::Positions)
+  if (format.content == CrossingContent::Positions)
     for (double& x : crossing.image) x = get<float>(at);
   else
     crossing.event = get<std::uint8_t>(at);
-  visitRecord(content_, isPeriodic_, crossing, [&](auto& value) {
+  visitRecord(format, crossing, [&](auto& value) {
     value = get<std::remove_reference_t<decltype(value)>>(at);
   });
-  const bool isImage = content_ != CrossingContent::All || !isPeriodic_;
-  if (isImage) std::memcpy(crossing.point.x, crossing.image, sizeof crossing.point.x);
+  if (format.content != CrossingContent::All || !format.isPeriodic)
+    std::memcpy(crossing.point.x, crossing.image, sizeof crossing.point.x);
   return crossing;
 }
 
+std::size_t CrossingLog::size() const {
+  std::size_t size = 0;
+  for (const Chunk& chunk : chunks_) size += chunk.count;
+  return size;
+}
+
 std::size_t CrossingLog::takeChunk(std::vector<CrossingPoint>& taken) {
-  if (first_ == chunks_.size()) return 0;
-  Chunk& chunk = chunks_[first_];
-  const std::size_t count = chunk.count;
-  taken.reserve(taken.size() + count);
-  for (std::size_t i = 0; i < count; ++i) taken.push_back(read(chunk, i));
-  chunk.records.reset();
-  ++first_;
-  size_ -= count;
+  if (chunks_.empty()) return 0;
+  const std::size_t count = chunks_.front().count;
+  for (std::size_t i = 0; i < count; ++i) taken.push_back(read(chunks_.front(), i));
+  chunks_.erase(chunks_.begin());
   return count;
+}
+
+void TrajectoryLog::appendCrossing(const CrossingPoint& crossing) {
+  crossings_.append(format_, crossing);
 }
 
 void TrajectoryLog::Release::operator()(TrajectoryPoint* p) const {

@@ -47,24 +47,38 @@ struct LineEnd {
   double length = 0;           ///< Of the line. In an unsteady field 0.
 };
 
-/// The crossings that one thread records in one block, in order. They are stored without what
-/// StepRules::crossingContent does not ask for, in chunks, which are freed one by one as crossings
-/// are taken: so what is made of them does not need memory beside all of them.
+/// What records of crossings have.
+struct CrossingFormat {
+  CrossingContent content = CrossingContent::All;
+  bool isPeriodic = true;  ///< Positions are not those of images.
+
+  CrossingFormat() = default;
+  /// That of a trace.
+  explicit CrossingFormat(const StepRules& rules)
+      : content(rules.crossingContent),
+        isPeriodic(rules.period[0] > 0 || rules.period[1] > 0 || rules.period[2] > 0) {}
+  bool operator==(const CrossingFormat& other) const {
+    return content == other.content && isPeriodic == other.isPeriodic;
+  }
+};
+
+/// The crossings that one thread records in one block, in order. They are stored as their format
+/// says, in chunks, which are freed one by one as crossings are taken: so what is made of them does
+/// not need memory beside all of them.
 class CrossingLog {
  public:
   /// Appends a crossing.
-  /// @param rules  the same for all crossings of a log
-  void append(const StepRules& rules, const CrossingPoint& crossing);
+  void append(CrossingFormat format, const CrossingPoint& crossing);
   /// The number of crossings.
-  std::size_t size() const { return size_; }
+  std::size_t size() const;
   /// Moves the oldest crossings, of one chunk, to the end of a list, and frees their memory.
   /// @return how many; 0 if there are none
   std::size_t takeChunk(std::vector<CrossingPoint>& taken);
   /// Calls visit() with each crossing.
   template <class Visit>
   void forEach(Visit&& visit) const {
-    for (std::size_t c = first_; c < chunks_.size(); ++c)
-      for (std::size_t i = 0; i < chunks_[c].count; ++i) visit(read(chunks_[c], i));
+    for (const Chunk& chunk : chunks_)
+      for (std::size_t i = 0; i < chunk.count; ++i) visit(read(chunk, i));
   }
 
  private:
@@ -76,16 +90,13 @@ class CrossingLog {
     std::unique_ptr<std::byte[], Release> records;
     std::size_t capacity, count;
     std::int64_t line;  ///< Records have the difference from it.
+    CrossingFormat format;
   };
-  bool fits(std::int64_t line) const;
-  void grow(std::int64_t line);
-  CrossingPoint read(const Chunk& chunk, std::size_t i) const;
+  bool fits(CrossingFormat format, std::int64_t line) const;
+  void grow(CrossingFormat format, std::int64_t line);
+  static CrossingPoint read(const Chunk& chunk, std::size_t i);
 
-  CrossingContent content_ = CrossingContent::All;
-  bool isPeriodic_ = false;  // and positions are therefore not those of images
   std::vector<Chunk> chunks_;
-  std::size_t first_ = 0;  // chunks before it are taken
-  std::size_t size_ = 0;
 };
 
 /// Append-only store of the points and crossings that one thread records in one block. It grows by
@@ -93,6 +104,8 @@ class CrossingLog {
 class TrajectoryLog {
  public:
   TrajectoryLog() = default;
+  /// @param format  of crossings
+  explicit TrajectoryLog(CrossingFormat format) : format_(format) {}
   TrajectoryLog(TrajectoryLog&& other) noexcept { swap(other); }
   TrajectoryLog& operator=(TrajectoryLog&& other) noexcept {
     swap(other);
@@ -106,6 +119,8 @@ class TrajectoryLog {
     return *next_++;
   }
 
+  /// Appends a crossing of an event.
+  void appendCrossing(const CrossingPoint& crossing);
   /// The crossings of events.
   CrossingLog& crossings() { return crossings_; }
   /// @overload
@@ -129,6 +144,7 @@ class TrajectoryLog {
     std::swap(crossings_, other.crossings_);
     std::swap(next_, other.next_);
     std::swap(end_, other.end_);
+    std::swap(format_, other.format_);
   }
 
   struct Release {
@@ -143,6 +159,7 @@ class TrajectoryLog {
   CrossingLog crossings_;
   TrajectoryPoint* next_ = nullptr;
   TrajectoryPoint* end_ = nullptr;
+  CrossingFormat format_;
 };
 
 }  // namespace tributary

@@ -294,12 +294,10 @@ vtkSmartPointer<vtkPolyData> assembleCrossings(Transport& transport, const FlowD
                                                const LineTable& table, CrossingContent content,
                                                TraceResult& traced) {
   CrossingTable crossings;
-  collectively(transport,
-               [&] { crossings = layOut(transport, evaluator, content, table); });
+  collectively(transport, [&] { crossings = layOut(transport, evaluator, content, table); });
   collect(transport, flow, evaluator, seeds.shares, traced, crossings);
   vtkSmartPointer<vtkPolyData> output;
-  collectively(transport,
-               [&] { output = makeCrossings(evaluator, arrays, seeds, crossings); });
+  collectively(transport, [&] { output = makeCrossings(evaluator, arrays, seeds, crossings); });
   return output;
 }
 

@@ -27,7 +27,8 @@ namespace tributary {
 /// that recorded it.
 /// @param table  of the lines of this rank
 /// @param content  that of the trace: with All, crossings have the arrays of `evaluator`; with
-///                 Positions, those of a line and direction are one cell, and nothing else is output
+///                 Positions, those of a line and direction are one cell, and nothing else is
+///                 output
 /// @param traced  its crossings are taken out, so that their memory serves for the output
 /// @throws Error on all ranks if a crossing is missing or a message is malformed
 [[nodiscard]] vtkSmartPointer<vtkPolyData> assembleCrossings(

@@ -788,7 +788,8 @@ CrossingPoint someCrossing(std::uint64_t i, bool isPeriodic) {
   }
   crossing.point.time = along(100, i) - 50;
   // Lines that are near one another, with some that are far away.
-  crossing.point.line = std::int64_t(mix(i) % 4000) + (i % 30000 == 999 ? std::int64_t(1) << 40 : 0);
+  crossing.point.line =
+      std::int64_t(mix(i) % 4000) + (i % 30000 == 999 ? std::int64_t(1) << 40 : 0);
   crossing.point.index = std::int32_t(mix(i + 7) % (1u << 31));
   crossing.point.cell = std::int32_t(mix(i + 8) % (1u << 31));
   crossing.length = along(1000, i + 9);
@@ -806,8 +807,9 @@ TEST(CrossingLog, KeepsWhatItIsAskedFor) {
       StepRules rules;
       rules.crossingContent = content;
       rules.period[1] = isPeriodic ? 2 * Pi : 0;
+      const CrossingFormat format(rules);
       CrossingLog log;
-      for (std::uint64_t i = 0; i < Count; ++i) log.append(rules, someCrossing(i, isPeriodic));
+      for (std::uint64_t i = 0; i < Count; ++i) log.append(format, someCrossing(i, isPeriodic));
       ASSERT_EQ(log.size(), Count);
       std::vector<CrossingPoint> visited, taken;
       log.forEach([&](const CrossingPoint& crossing) { visited.push_back(crossing); });
@@ -830,7 +832,7 @@ TEST(CrossingLog, KeepsWhatItIsAskedFor) {
         if (content == CrossingContent::All) wrong += taken[i].point.cell != all.point.cell;
       }
       EXPECT_EQ(wrong, 0u);
-      log.append(rules, someCrossing(1, isPeriodic));  // it can be used again
+      log.append(format, someCrossing(1, isPeriodic));  // it can be used again
       EXPECT_EQ(log.size(), 1u);
       EXPECT_EQ(log.takeChunk(taken), 1u);
     }

@@ -118,7 +118,7 @@ Bytes Place::recordedPoints(const StepRules& rules) const {
 }
 
 void Place::receivePoints(const StepRules& rules, Reader& message) {
-  TrajectoryLog log = logs.take();
+  TrajectoryLog log = logs.take(rules);
   while (!message.atEnd()) {
     CrossingPoint crossing{};
     TrajectoryPoint& point = crossing.point;
@@ -135,12 +135,12 @@ void Place::receivePoints(const StepRules& rules, Reader& message) {
     if (point.line < 0 || (hasCell && !block_.enter(point.cell)))
       refuseMessage("a recorded point in a cell that its block does not have");
     const std::int32_t least = rules.crossingContent == CrossingContent::Positions ? 0 : 1;
-    if (isCrossing && (crossing.event < 0 || crossing.event >= rules.events.count ||
-                       crossing.number < least))
+    if (isCrossing &&
+        (crossing.event < 0 || crossing.event >= rules.events.count || crossing.number < least))
       refuseMessage("crossing " + std::to_string(crossing.number) + " of event " +
                     std::to_string(crossing.event));
     if (isCrossing)
-      log.crossings().append(rules, crossing);
+      log.appendCrossing(crossing);
     else
       log.append() = point;
   }

@@ -29,9 +29,10 @@ void departFrom(const FieldBlock& block, Particle& p);
 /// The logs of one block. A thread takes one while it advances particles there.
 class LogPool {
  public:
-  TrajectoryLog take() {
+  /// @param rules  the same in all calls
+  TrajectoryLog take(const StepRules& rules) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.empty()) return {};
+    if (free_.empty()) return TrajectoryLog(CrossingFormat(rules));
     TrajectoryLog log = std::move(free_.back());
     free_.pop_back();
     return log;
