@@ -39,7 +39,8 @@ void vtkAsyncStreamTracer::CheckProperties() {
   require(tributary::parseEvents(this->Events).count > 0 || !this->CrossingsOnly, "Crossings Only",
           "on without events", "add an event to Events, or turn it off");
   require(this->Destinations != LABEL_ARRAY || !this->EndLabelArray.empty(), "End Label Array",
-          "empty", "set it to the name of a cell or point array of the input, or turn Destinations off");
+          "empty",
+          "set it to the name of a cell or point array of the input, or turn Destinations off");
 }
 
 //------------------------------------------------------------------------------

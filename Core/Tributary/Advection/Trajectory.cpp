@@ -113,9 +113,8 @@ CrossingPoint CrossingLog::read(const Chunk& chunk, std::size_t i) {
     for (double& x : crossing.image) x = get<float>(at);
   else
     crossing.event = get<std::uint8_t>(at);
-  visitRecord(format, crossing, [&](auto& value) {
-    value = get<std::remove_reference_t<decltype(value)>>(at);
-  });
+  visitRecord(format, crossing,
+              [&](auto& value) { value = get<std::remove_reference_t<decltype(value)>>(at); });
   if (format.content != CrossingContent::All || !format.isPeriodic)
     std::memcpy(crossing.point.x, crossing.image, sizeof crossing.point.x);
   return crossing;
