@@ -11,6 +11,7 @@
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
 #include <vtkPolyData.h>
+#include <vtkTable.h>
 
 #include <limits>
 
@@ -20,6 +21,7 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
     : vtkAsyncLineAlgorithm(1e-12, true), State(new tributary::StreamTracerState) {
   this->SetNumberOfInputPorts(3);
+  this->SetNumberOfOutputPorts(3);
 }
 
 //------------------------------------------------------------------------------
@@ -46,6 +48,9 @@ void vtkAsyncStreamTracer::CheckProperties() {
           "set the maximum streamline length to a positive length");
   require(this->MaximumIntegrationTime >= 0, "Maximum Integration Time",
           this->MaximumIntegrationTime, "set it to a positive time, or to 0 for no limit");
+  require(this->Destinations != LABEL_ARRAY || !this->EndLabelArray.empty(), "End Label Array",
+          "empty",
+          "set it to the name of a cell or point array of the input, or turn Destinations off");
 }
 
 //------------------------------------------------------------------------------
@@ -53,6 +58,39 @@ void vtkAsyncStreamTracer::SetSurfaceLabelArray(const char* name) {
   const std::string array = name ? name : "";
   if (this->SurfaceLabelArray != array) {
     this->SurfaceLabelArray = array;
+    this->Modified();
+  }
+}
+
+//------------------------------------------------------------------------------
+vtkTable* vtkAsyncStreamTracer::GetDestinationTable() {
+  return vtkTable::SafeDownCast(this->GetOutputDataObject(2));
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncStreamTracer::FillOutputPortInformation(int port, vtkInformation* info) {
+  if (port < 2) {
+    return this->Superclass::FillOutputPortInformation(port, info);
+  }
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), "vtkTable");
+  return 1;
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetSeedLabelArray(const char* name) {
+  this->SetText(this->SeedLabelArray, name);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetEndLabelArray(const char* name) {
+  this->SetText(this->EndLabelArray, name);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncStreamTracer::SetText(std::string& property, const char* text) {
+  const std::string value = text ? text : "";
+  if (property != value) {
+    property = value;
     this->Modified();
   }
 }
@@ -68,6 +106,10 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
   list.add("Event Surfaces", this->HasSurface());
   list.add("Surface Label Array", this->SurfaceLabelArray);
+  list.add("Crossing Arrays", this->CrossingArrays);
+  list.add("Destinations", this->Destinations);
+  list.add("Seed Label Array", this->SeedLabelArray);
+  list.add("End Label Array", this->EndLabelArray);
   list.add("Lending Memory", this->LendingMemory);
 }
 
@@ -80,11 +122,20 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
                                                        : std::numeric_limits<double>::infinity();
   rules.onSurface = this->SurfaceStreamlines;
   rules.record = !this->CrossingsOnly;
+  rules.crossingContent = this->CrossingArrays == NO_ARRAYS ? tributary::CrossingContent::Positions
+                          : this->CrossingArrays == IDS_AND_TIMES
+                              ? tributary::CrossingContent::Times
+                              : tributary::CrossingContent::All;
   settings.forward = this->IntegrationDirection != BACKWARD;
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
   settings.surfaceLabels = this->SurfaceLabelArray;
+  if (this->Destinations != NO_DESTINATIONS) {
+    settings.destinations = {this->Destinations == LABEL_ARRAY ? tributary::DestinationKind::Label
+                                                               : tributary::DestinationKind::Reason,
+                             this->SeedLabelArray, this->EndLabelArray};
+  }
   this->DescribeVelocity(settings.field);
   settings.field.addAll("Periodic", this->Periodic);
   settings.field.addAll("Period", this->Period);
@@ -112,7 +163,8 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
                this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr,
-               vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
+               vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1),
+               vtkTable::GetData(outputVector, 2));
 }
 
 //------------------------------------------------------------------------------
@@ -124,5 +176,9 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n";
+     << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n"
+     << indent << "CrossingArrays: " << this->CrossingArrays << "\n"
+     << indent << "Destinations: " << this->Destinations << "\n"
+     << indent << "SeedLabelArray: " << this->SeedLabelArray << "\n"
+     << indent << "EndLabelArray: " << this->EndLabelArray << "\n";
 }

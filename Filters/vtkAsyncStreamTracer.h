@@ -59,10 +59,20 @@
  * by seed, forward before backward, then along the line. With JoinDirections, both halves still
  * count from the seed. Points are of type double. Point data: those of lines without Rotation and
  * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
- * event and each direction from a seed), and SeedIds. Without events, there are no points. With a
- * surface, also TargetId (vtkIdType): the value of SurfaceLabelArray or, without an array, the
- * number of the block of the surface: its flat index, where the pieces of a block have its number,
- * or 0 if there are no blocks. It is -1 for other events.
+ * event and each direction from a seed), and SeedIds. CrossingArrays leaves arrays out. Without
+ * events, there are no points. With a surface, also TargetId (vtkIdType): the value of
+ * SurfaceLabelArray or, without an array, the number of the block of the surface: its flat index,
+ * where the pieces of a block have its number, or 0 if there are no blocks. It is -1 for other
+ * events.
+ *
+ * Port 2, Destinations, vtkTable, complete on rank 0; on other ranks it has the columns alone. With
+ * Destinations, one row for each direction, label of seeds (see SeedLabelArray) and destination
+ * that occur together, in this order: Direction (int, 0 forward and 1 backward, from the seed),
+ * From (double), the destination, Count of lines (vtkIdType), MeanTime and MeanLength of these
+ * (double; times are positive in both directions). The destination is ReasonForTermination and
+ * EventId (int), or To (double), the label at the last point. Seeds outside of the domain are
+ * counted, with reason NOT_INITIALIZED or To NaN, and with time and length 0. NaN comes last. Sums
+ * are exact, so the table has the same bits on any number of ranks.
  *
  * **Crossings.** A step that crosses an event is taken again in parts, by the same integrator,
  * until one ends at the crossing: its position is as accurate as the step. Lines have the same bits
@@ -127,6 +137,7 @@
 
 #include <memory>  // For State
 
+class vtkTable;
 namespace tributary {
 struct StreamTracerSettings;
 struct StreamTracerState;
@@ -227,11 +238,67 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   const char* GetSurfaceLabelArray() const { return this->SurfaceLabelArray.c_str(); }
   ///@}
 
+  /**
+   * Values of CrossingArrays.
+   */
+  enum CrossingArraysOf { ALL_ARRAYS = 0, IDS_AND_TIMES = 1, NO_ARRAYS = 2 };
+
+  ///@{
+  /**
+   * The arrays of crossings: all; IntegrationTime, ArcLength, EventId, CrossingNumber and SeedIds;
+   * or none. Without arrays, the points of a line and direction are one poly vertex, with SeedIds
+   * as cell data, and of type float: the output takes 16 bytes for each crossing. Default:
+   * ALL_ARRAYS.
+   */
+  vtkSetClampMacro(CrossingArrays, int, ALL_ARRAYS, NO_ARRAYS);
+  vtkGetMacro(CrossingArrays, int);
+  ///@}
+
+  /**
+   * Values of Destinations.
+   */
+  enum DestinationsBy { NO_DESTINATIONS = 0, REASON_AND_EVENT = 1, LABEL_ARRAY = 2 };
+
+  ///@{
+  /**
+   * What tells the ends of lines apart in the table of destinations: see output 2 above. Default:
+   * NO_DESTINATIONS, no table.
+   */
+  vtkSetClampMacro(Destinations, int, NO_DESTINATIONS, LABEL_ARRAY);
+  vtkGetMacro(Destinations, int);
+  ///@}
+
+  ///@{
+  /**
+   * The name of a point array of the source with the labels of seeds, one component; the label of a
+   * block without it is NaN. Default: empty, all seeds have the label 0.
+   */
+  void SetSeedLabelArray(const char* name);
+  const char* GetSeedLabelArray() const { return this->SeedLabelArray.c_str(); }
+  ///@}
+
+  ///@{
+  /**
+   * With LABEL_ARRAY, the name of a cell or point array of the input, one component, whose value at
+   * the last point of a line is its destination: that of the cell; or of the point of the cell with
+   * the largest weight, and of equal weights the lowest value. If it is in both, cell data are
+   * used. The label of a block without it is NaN. Default: empty.
+   */
+  void SetEndLabelArray(const char* name);
+  const char* GetEndLabelArray() const { return this->EndLabelArray.c_str(); }
+  ///@}
+
+  /**
+   * The table of destinations.
+   */
+  vtkTable* GetDestinationTable();
+
  protected:
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
@@ -246,12 +313,17 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   bool SurfaceStreamlines = false;
   bool ReportRejectedSeeds = false;
   std::string SurfaceLabelArray;
+  int CrossingArrays = ALL_ARRAYS;
+  int Destinations = NO_DESTINATIONS;
+  std::string SeedLabelArray;
+  std::string EndLabelArray;
 
  private:
   vtkAsyncStreamTracer(const vtkAsyncStreamTracer&) = delete;
   void operator=(const vtkAsyncStreamTracer&) = delete;
 
   tributary::StreamTracerSettings MakeSettings();
+  void SetText(std::string& property, const char* text);
 
   std::unique_ptr<tributary::StreamTracerState> State;
 };

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "Lines/PointTransfer.h"
-
 #include "Tributary/Base/Index.h"
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
@@ -46,10 +44,10 @@ std::vector<Bytes> exchangeAtOnce(Transport& transport, std::vector<Bytes> toEac
 /// @param rounds  roundsOf(groups)
 /// @param errors  receives those of the last round
 /// @return the number of points written on this rank
-std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
-                            const std::vector<PointGroup>& groups,
-                            const std::vector<std::size_t>& rounds, const LineTable& table,
-                            const Shares& shares, LineArrays& output, ErrorCollector& errors) {
+std::int64_t transferAll(Transport& transport, const PointEvaluator& evaluator,
+                         const std::vector<PointGroup>& groups,
+                         const std::vector<std::size_t>& rounds, const LineTable& table,
+                         const Shares& shares, LineArrays& output, ErrorCollector& errors) {
   const Span<const PointGroup> all(groups.data(), groups.size());
   const std::int64_t most =
       allreduce(transport, ReduceOp::Max, static_cast<std::int64_t>(rounds.size()) - 1);
@@ -57,17 +55,8 @@ std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluato
   for (std::size_t round = 0; round < index(most); ++round) {
     const std::size_t begin = rounds[std::min(round, rounds.size() - 1)];
     const std::size_t end = rounds[std::min(round + 1, rounds.size() - 1)];
-    // Throws on all ranks after an error, also of the round before.
-    sendMessages<exchangeAtOnce>(
-        transport, errors,
-        [&](MessageOutbox& outbox) {
-          placed += placeRecorded(transport, evaluator, all.subspan(begin, end - begin), table,
-                                  shares, output, outbox);
-        },
-        [&](std::vector<Reader>& messages) {
-          for (Reader& message : messages)
-            placed += placeReceived(transport, message, evaluator.fields(), table, output);
-        });
+    placed += transferPoints(transport, evaluator, all.subspan(begin, end - begin), table, shares,
+                             output, errors);
   }
   return placed;
 }
@@ -95,7 +84,7 @@ std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow
     rounds = roundsOf(groups);
   });
   const std::int64_t placed =
-      transferPoints(transport, evaluator, groups, rounds, table, shares, *output, errors);
+      transferAll(transport, evaluator, groups, rounds, table, shares, *output, errors);
   if (!mayLack && !errors.anyKnown())
     errors.attempt([&] {
       if (placed != table.points)
@@ -106,6 +95,23 @@ std::unique_ptr<LineArrays> collect(Transport& transport, const FlowDomain& flow
 }
 
 }  // namespace
+
+std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
+                            Span<const PointGroup> groups, const LineTable& table,
+                            const Shares& shares, LineArrays& output, ErrorCollector& errors) {
+  std::int64_t placed = 0;
+  // Throws on all ranks after an error, also of the exchange before.
+  sendMessages<exchangeAtOnce>(
+      transport, errors,
+      [&](MessageOutbox& outbox) {
+        placed += placeRecorded(transport, evaluator, groups, table, shares, output, outbox);
+      },
+      [&](std::vector<Reader>& messages) {
+        for (Reader& message : messages)
+          placed += placeReceived(transport, message, evaluator.fields(), table, output);
+      });
+  return placed;
+}
 
 std::unique_ptr<LineArrays> collectPoints(Transport& transport, const FlowDomain& flow,
                                           const PointEvaluator& evaluator, const Shares& shares,

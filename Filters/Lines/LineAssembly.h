@@ -13,9 +13,12 @@
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
 #include "Lines/PointEvaluator.h"
+#include "Lines/PointTransfer.h"
 #include "Lines/SeedsFromVTK.h"
 
 #include "Tributary/Advection/Tracer.h"
+#include "Tributary/Base/Span.h"
+#include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Shares.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -32,6 +35,14 @@ namespace tributary {
 [[nodiscard]] std::unique_ptr<LineArrays> collectPoints(
     Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
     const Shares& shares, const LineTable& table, const TraceResult& traced, bool mayLack = false);
+
+/// Collective. The same for some of the points that this rank recorded, in one exchange.
+/// @param errors  receives those of the exchange; the caller agrees on them
+/// @return the number of points written on this rank
+[[nodiscard]] std::int64_t transferPoints(Transport& transport, const PointEvaluator& evaluator,
+                                          Span<const PointGroup> groups, const LineTable& table,
+                                          const Shares& shares, LineArrays& output,
+                                          ErrorCollector& errors);
 
 /// Collective. Assembles the lines of this rank. Each recorded point is evaluated (interpolated
 /// arrays, vorticity) on the rank that recorded it, in a block or in a copy of one, sent in one

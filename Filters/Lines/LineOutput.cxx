@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -141,15 +142,18 @@ void addFrames(const Transport& transport, vtkPointData* data, const float* poin
 }  // namespace
 
 LineArrays::LineArrays(const Transport& transport, const std::vector<PointField>& fields,
-                       std::int64_t points) {
+                       std::int64_t points, bool ofCrossings) {
   for (const PointField& field : fields) {
     auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(field.type));
     array->SetName(field.name.c_str());
     array->SetNumberOfComponents(field.components);
-    setFreshTuples(array, points);
     arrays.push_back(array);
-    data.push_back(static_cast<std::byte*>(array->GetVoidPointer(0)));
-    touch(transport, data.back(), points * static_cast<std::int64_t>(field.bytes));
+    data.push_back(nullptr);
+    if (ofCrossings && field.kind == PointField::Kind::Position) continue;
+    setFreshTuples(array, points);
+    data.back() = static_cast<std::byte*>(array->GetVoidPointer(0));
+    if (!ofCrossings)
+      touch(transport, data.back(), points * static_cast<std::int64_t>(field.bytes));
   }
 }
 
@@ -188,15 +192,19 @@ void removeRepeatedPoints(const Transport& transport, LineTable& table,
 }
 
 vtkSmartPointer<vtkDataArray> makeSeedIds(const SeedList& seeds, std::int64_t firstSeed,
-                                          const std::vector<std::int64_t>& seedOf) {
-  const auto count = static_cast<vtkIdType>(seedOf.size());
+                                          const std::vector<std::int64_t>& seedOf,
+                                          const std::vector<std::int64_t>& times) {
+  const auto count = static_cast<vtkIdType>(
+      times.empty() ? std::int64_t(seedOf.size())
+                    : std::accumulate(times.begin(), times.end(), std::int64_t(0)));
   const auto fill = [&](auto ids) {
-    for (vtkIdType i = 0; i < count; ++i) {
-      const std::int64_t seed = seedOf[static_cast<std::size_t>(i)];
+    auto* to = ids->GetPointer(0);
+    using Id = std::remove_pointer_t<decltype(to)>;
+    for (std::size_t i = 0; i < seedOf.size(); ++i) {
+      const std::int64_t seed = seedOf[i];
       const std::int64_t shown =
           seeds.shown.empty() ? seed : seeds.shown[static_cast<std::size_t>(seed - firstSeed)];
-      using Id = std::remove_pointer_t<decltype(ids->GetPointer(0))>;
-      ids->SetValue(i, static_cast<Id>(shown));
+      to = std::fill_n(to, times.empty() ? 1 : times[i], static_cast<Id>(shown));
     }
     return vtkSmartPointer<vtkDataArray>(ids);
   };

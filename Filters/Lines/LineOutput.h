@@ -24,10 +24,12 @@ namespace tributary {
 /// The point arrays of the output, one for each field. Their values are not initialized.
 struct LineArrays {
   std::vector<vtkSmartPointer<vtkDataArray>> arrays;
-  std::vector<std::byte*> data;
+  std::vector<std::byte*> data;  ///< Null if the values are left out.
 
-  LineArrays(const Transport& transport, const std::vector<PointField>& fields,
-             std::int64_t points);
+  /// @param ofCrossings  leaves positions out, which crossings have in double precision, and does
+  ///                     not touch memory before it is written, as logs are freed meanwhile
+  LineArrays(const Transport& transport, const std::vector<PointField>& fields, std::int64_t points,
+             bool ofCrossings = false);
 };
 
 /// Removes points whose position (as float) equals that of their neighbor toward the seed, and
@@ -42,8 +44,10 @@ void addPointArrays(vtkPointData* data, const std::vector<PointField>& fields,
 /// Makes the array SeedIds.
 /// @param firstSeed  position of the first seed of this rank's share
 /// @param seedOf  positions of seeds of that share
+/// @param times  how often each is repeated; empty for once
 vtkSmartPointer<vtkDataArray> makeSeedIds(const SeedList& seeds, std::int64_t firstSeed,
-                                          const std::vector<std::int64_t>& seedOf);
+                                          const std::vector<std::int64_t>& seedOf,
+                                          const std::vector<std::int64_t>& times = {});
 
 /// Returns the lines with their points, point data and cell data.
 /// @param velocity  the velocity at the points

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Lines/LineTable.h"
 
+#include <algorithm>
 #include <string>
 
 #include "Tributary/Base/Index.h"
@@ -127,6 +128,9 @@ LineTable makeLineTable(Transport& transport, const Shares& shares,
       half.crossings = end.crossings;
       half.event = end.event;
       half.target = end.target;
+      std::copy_n(end.x, 3, half.end);
+      half.time = end.time;
+      half.length = end.length;
     }
     const auto known = static_cast<std::int64_t>(arrived.size());
     const std::int64_t wanted = seeds * (int(forward) + int(backward));

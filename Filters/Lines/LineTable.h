@@ -26,6 +26,9 @@ struct HalfLine {
   std::int32_t crossings = 0;  ///< Of events, on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 if none did.
   std::int64_t target = -1;    ///< LineEnd::target.
+  // Where it ended, the time and the length of the line there.
+  double end[3] = {0, 0, 0};
+  double time = 0, length = 0;
 };
 
 /// A polyline of the output. Its origin is the seed.

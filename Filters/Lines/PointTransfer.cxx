@@ -268,8 +268,9 @@ class GroupWriter {
         const std::size_t bytes = fields[f].bytes;
         const std::byte* from = batch.scratch.buffers[f].data() + segment.at * bytes;
         if (isHere) {
-          copyTuples(output_.data[f] + index(place) * bytes, run.placement.sign, from,
-                     segment.count, bytes);
+          if (output_.data[f])
+            copyTuples(output_.data[f] + index(place) * bytes, run.placement.sign, from,
+                       segment.count, bytes);
         } else {
           std::memcpy(column + segment.begin * bytes, from, segment.count * bytes);
           column += index(run.count) * bytes;
@@ -354,9 +355,10 @@ std::int64_t placeReceived(const Transport& transport, Reader& message,
                    if (placement.count == 0) continue;
                    for (std::size_t f = 0; f < fields.size(); ++f) {
                      const std::size_t bytes = fields[f].bytes;
-                     copyTuples(output.data[f] + index(placement.place) * bytes, placement.sign,
-                                from + index(placement.skipped) * bytes, index(placement.count),
-                                bytes);
+                     if (output.data[f])
+                       copyTuples(output.data[f] + index(placement.place) * bytes, placement.sign,
+                                  from + index(placement.skipped) * bytes, index(placement.count),
+                                  bytes);
                      from += index(run.count) * bytes;
                    }
                    placed += placement.count;

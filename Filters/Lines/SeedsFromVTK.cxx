@@ -16,6 +16,7 @@
 #include "Common/CellLists.h"
 #include "Common/GridParts.h"
 #include "Common/Leaves.h"
+#include "Common/Require.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -79,21 +80,35 @@ std::int64_t numberInWhole(vtkIdType point, const int extent[6],
   return number;
 }
 
+/// The labels of the points of a data set, or null if it lacks them.
+vtkDataArray* labelsOf(vtkDataSet* dataSet, const std::string& name) {
+  vtkDataArray* labels = dataSet->GetPointData()->GetArray(name.c_str());
+  if (!labels || labels->GetNumberOfTuples() != dataSet->GetNumberOfPoints()) return nullptr;
+  require(labels->GetNumberOfComponents() == 1, "Seed Label Array", '"' + name + '"',
+          "use an array with one component, not ", labels->GetNumberOfComponents());
+  return labels;
+}
+
 /// The points of this rank, ghosts left out, with ids where the sources give them.
+/// @param labels  Out: those of the seeds; empty if `labelArray` is
+/// @param hasLabels  Out: whether any data set has them
 std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
-                           const std::vector<std::int64_t>& whole) {
+                           const std::vector<std::int64_t>& whole, const std::string& labelArray,
+                           std::vector<double>& labels, bool& hasLabels) {
   std::vector<Seed> seeds;
   for (const Leaf& leaf : leaves) {
     vtkDataSet* dataSet = leaf.dataSet;
+    vtkDataArray* const given = labelArray.empty() ? nullptr : labelsOf(dataSet, labelArray);
+    hasLabels = hasLabels || given;
     vtkUnsignedCharArray* ghosts = pointGhosts(dataSet);
     std::vector<std::int64_t> ids;
     if (kind == GlobalIds) {
-      vtkDataArray* given = dataSet->GetPointData()->GetGlobalIds();
-      if (given->GetNumberOfValues() != dataSet->GetNumberOfPoints())
-        throw Error("the seed source has " + std::to_string(given->GetNumberOfValues()) +
+      vtkDataArray* numbers = dataSet->GetPointData()->GetGlobalIds();
+      if (numbers->GetNumberOfValues() != dataSet->GetNumberOfPoints())
+        throw Error("the seed source has " + std::to_string(numbers->GetNumberOfValues()) +
                     " global ids for " + std::to_string(dataSet->GetNumberOfPoints()) +
                     " points; remove its GlobalIds");
-      ids = exactIds(given);
+      ids = exactIds(numbers);
     }
     int extent[6];
     extentOf(dataSet, extent);
@@ -103,6 +118,9 @@ std::vector<Seed> pointsOf(const std::vector<Leaf>& leaves, IdKind kind,
         continue;
       Seed& seed = seeds.emplace_back();
       dataSet->GetPoint(i, seed.x);
+      if (!labelArray.empty())
+        labels.push_back(given ? given->GetComponent(i, 0)
+                               : std::numeric_limits<double>::quiet_NaN());
       // Points of lines are of type float. Not a number is outside all cells.
       for (double& x : seed.x)
         if (!(std::fabs(x) <= std::numeric_limits<float>::max()))
@@ -151,8 +169,10 @@ std::vector<ShownId> replaceIds(SeedList& list, const Shares& ranges,
                                 const Records<std::int64_t>& places) {
   std::vector<std::size_t> next(index(ranges.ranks), 0);
   std::vector<Seed> kept;
+  std::vector<double> labels;
   std::vector<ShownId> shown;
-  for (Seed seed : list.seeds) {
+  for (std::size_t i = 0; i < list.seeds.size(); ++i) {
+    Seed seed = list.seeds[i];
     const int keeper = ranges.ownerOf(seed.id);
     const std::int64_t place = places.from(keeper)[next[index(keeper)]++];
     if (place == TakenByAnother) continue;
@@ -162,8 +182,10 @@ std::vector<ShownId> replaceIds(SeedList& list, const Shares& ranges,
     shown.push_back({place, seed.id});
     seed.id = place;
     kept.push_back(seed);
+    if (list.isLabeled) labels.push_back(list.labels[i]);
   }
   list.seeds = std::move(kept);
+  list.labels = std::move(labels);
   return shown;
 }
 
@@ -222,7 +244,7 @@ void orderById(Transport& transport, SeedList& list) {
 
 }  // namespace
 
-SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
+SeedList makeSeedList(Transport& transport, vtkDataObject* source, const std::string& labelArray) {
   std::vector<Leaf> leaves;
   IdKind kind = Nothing;
   ErrorCollector errors;
@@ -236,7 +258,11 @@ SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
   kind = kinds == GlobalIds ? GlobalIds : isOneGrid ? Extent : Counted;
 
   SeedList list;
-  if (!errors.any()) errors.attempt([&] { list.seeds = pointsOf(leaves, kind, whole); });
+  list.isLabeled = !labelArray.empty();
+  bool hasLabels = false;
+  if (!errors.any())
+    errors.attempt(
+        [&] { list.seeds = pointsOf(leaves, kind, whole, labelArray, list.labels, hasLabels); });
   errors.agree(transport);
   if (kind != Counted) {
     orderById(transport, list);
@@ -251,6 +277,9 @@ SeedList makeSeedList(Transport& transport, vtkDataObject* source) {
     throw Error(
         "the seed source has no points on any rank, so there is no line to trace; choose a seed "
         "source with points");
+  if (list.isLabeled)
+    require(allreduce(transport, ReduceOp::Or, std::int64_t(hasLabels)) != 0, "Seed Label Array",
+            '"' + labelArray + '"', "use the name of a point array of the seed source");
   return list;
 }
 

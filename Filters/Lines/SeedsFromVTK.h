@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "Tributary/Collective/Shares.h"
@@ -21,6 +22,10 @@ struct SeedList {
   /// positions.
   std::vector<std::int64_t> shown;
   std::int64_t largestShown = 0;  ///< On all ranks.
+  /// Whether seeds have labels, and those of `seeds`: values of an array of the source, NaN where
+  /// the source lacks it.
+  bool isLabeled = false;
+  std::vector<double> labels;
 };
 
 /// Collective. Makes seeds of the points of `source`, a data set or a composite of them. Each rank
@@ -30,7 +35,10 @@ struct SeedList {
 /// - If the data sets are parts of one grid, ids are point numbers in the whole extent. They do not
 ///   depend on the decomposition, and a point that several ranks have is used once.
 /// - Otherwise, points are numbered rank by rank.
-/// @throws Error on all ranks if there are no points or an id is invalid
-[[nodiscard]] SeedList makeSeedList(Transport& transport, vtkDataObject* source);
+/// @param labelArray  a point array with labels of the seeds; empty for none
+/// @throws Error on all ranks if there are no points, an id is invalid, no rank has the array of
+///         labels, or it does not have one component
+[[nodiscard]] SeedList makeSeedList(Transport& transport, vtkDataObject* source,
+                                    const std::string& labelArray = {});
 
 }  // namespace tributary

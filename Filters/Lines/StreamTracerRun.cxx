@@ -8,6 +8,7 @@
 #include <vtkNew.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
+#include <vtkTable.h>
 
 #include <algorithm>
 #include <limits>
@@ -340,25 +341,46 @@ void StreamTracerRun::addStatistics(const FlowSetup& setup, const SeedList& seed
 /// Collective.
 void StreamTracerRun::assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
                                         const SeedList& seeds, const LineTable& table,
-                                        const TraceResult& traced, vtkPolyData* output) {
+                                        TraceResult& traced, vtkPolyData* output) {
   Transport& transport = context_.transport;
+  const CrossingContent content = settings_.rules.crossingContent;
   vtkSmartPointer<vtkPolyData> crossings;
   if (table.hasEvents)
     crossings = tributary::assembleCrossings(transport, *setup.flow, *setup.evaluator, arrays,
-                                             seeds, table, traced);
+                                             seeds, table, content, traced);
   else
-    crossings = noCrossings(transport, *setup.evaluator, arrays, seeds);
+    crossings = noCrossings(transport, *setup.evaluator, arrays, seeds, content);
   output->ShallowCopy(crossings);
   if (table.hasEvents)
     context_.statistics.count("Crossings", std::int64_t(crossings->GetNumberOfPoints()));
 }
 
+/// Collective.
+/// @return false after an abort
+bool StreamTracerRun::writeDestinations(const FlowSetup& setup, const SeedList& seeds,
+                                        const LineTable& table, TraceOptions options,
+                                        vtkTable* output) {
+  const DestinationSettings& destinations = settings_.destinations;
+  output->Initialize();
+  if (destinations.kind == DestinationKind::None) return true;
+  options.monitor = [this](double) { return context_.monitor(TracingDone); };
+  std::vector<double> labels;
+  bool aborted = false;
+  if (destinations.kind == DestinationKind::Label)
+    labels = endLabels(context_.transport, destinations.endArray, *setup.flow, seeds, table,
+                       options, aborted);
+  if (context_.agreeOnAbort(aborted)) return false;
+  tributary::writeDestinations(context_.transport, destinations.kind, seeds, table, options, labels,
+                               output);
+  return true;
+}
+
 bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDataObject* surfaces,
-                              vtkPolyData* output, vtkPolyData* crossings) {
+                              vtkPolyData* output, vtkPolyData* crossings, vtkTable* destinations) {
   Transport& transport = context_.transport;
   const std::shared_ptr<FlowSetup> setup = setUp(input);
   FlowDomain& flow = *setup->flow;
-  const SeedList seeds = makeSeedList(transport, source);
+  const SeedList seeds = makeSeedList(transport, source, settings_.destinations.seedArray);
   PointArrayList arrays;
   std::vector<std::size_t> eventPlaces;
   TraceOptions options = makeOptions(*setup, arrays, eventPlaces);
@@ -397,6 +419,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDa
   output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
                                     traced, settings_.computeVorticity));
   assembleCrossings(*setup, arrays, seeds, table, traced, crossings);
+  if (!writeDestinations(*setup, seeds, table, options, destinations)) return false;
   if (input)
     for (vtkPolyData* made : {output, crossings})
       made->GetFieldData()->PassData(input->GetFieldData());

@@ -11,6 +11,7 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Lines/Crossings/EventText.h"
+#include "Lines/Destinations/DestinationTable.h"
 #include "Lines/LineSettings.h"
 
 #include "Tributary/Advection/MeshField.h"
@@ -20,6 +21,7 @@
 class vtkDataObject;
 class vtkFieldData;
 class vtkPolyData;
+class vtkTable;
 
 namespace tributary {
 
@@ -36,6 +38,7 @@ struct StreamTracerSettings : LineSettings {
   bool backward = true;
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
+  DestinationSettings destinations{};
   std::string surfaceLabels{};  ///< The name of the array of cells; empty for none.
   PropertyList properties{};    ///< A change of any of them invalidates the choice of AutoTune.
 };
@@ -69,10 +72,11 @@ class StreamTracerRun {
   /// Collective. Traces lines through `input` from the points of `seeds`.
   /// @param surfaces  those of events, or null
   /// @param crossings  receives those of events
+  /// @param destinations  receives the table of destinations
   /// @return false after an abort
   /// @throws Error on all ranks
   [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkDataObject* surfaces,
-                             vtkPolyData* output, vtkPolyData* crossings);
+                             vtkPolyData* output, vtkPolyData* crossings, vtkTable* destinations);
 
  private:
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
@@ -88,8 +92,11 @@ class StreamTracerRun {
                                    std::size_t& trials);
   void prepareEvaluation(FlowSetup& setup, const PointArrayList& arrays, const StepRules& rules);
   void assembleCrossings(const FlowSetup& setup, const PointArrayList& arrays,
-                         const SeedList& seeds, const LineTable& table, const TraceResult& traced,
+                         const SeedList& seeds, const LineTable& table, TraceResult& traced,
                          vtkPolyData* output);
+  [[nodiscard]] bool writeDestinations(const FlowSetup& setup, const SeedList& seeds,
+                                       const LineTable& table, TraceOptions options,
+                                       vtkTable* output);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

@@ -193,7 +193,6 @@ void PathTracerRun::addCrossings(const PointEvaluator& evaluator, const Crossing
                                  PathSegment& segment) {
   PathPoints& points = segment.crossings;
   points.list = segment.list;
-  const CrossingArrays own = arraysOf(crossings.records);
   const auto add = [&](PointField field, const vtkSmartPointer<vtkDataArray>& array) {
     field.type = array->GetDataType();
     field.bytes = index(field.components * array->GetDataTypeSize());
@@ -201,11 +200,14 @@ void PathTracerRun::addCrossings(const PointEvaluator& evaluator, const Crossing
     points.arrays.push_back(array);
   };
   const std::vector<PointField>& fields = evaluator.fields();
-  for (std::size_t f = 0; f < fields.size(); ++f)
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    const bool isPosition = fields[f].kind == PointField::Kind::Position;
     if (isOutput(fields[f]))
-      add(fields[f],
-          fields[f].kind == PointField::Kind::Position ? own.x : crossings.arrays->arrays[f]);
-  for (const auto& array : {own.length, own.event, own.number})
+      add(fields[f], isPosition ? vtkSmartPointer<vtkDataArray>(crossings.points)
+                                : crossings.evaluated->arrays[f]);
+  }
+  for (vtkDataArray* array :
+       std::initializer_list<vtkDataArray*>{crossings.length, crossings.event, crossings.number})
     add({PointField::Kind::Crossing, array->GetName(), 0, 1, 0, 0}, array);
 
   auto crossed = points.entries.begin();
@@ -213,8 +215,7 @@ void PathTracerRun::addCrossings(const PointEvaluator& evaluator, const Crossing
     if (crossed == points.entries.end()) break;
     if (crossed->particle != segment.entries[e].particle) continue;
     for (std::int64_t i = crossed->first; i < crossed->first + crossed->points; ++i) {
-      const CrossingRecord& record = crossings.records[index(i)];
-      segment.progress[e].count[record.event] = static_cast<std::int32_t>(record.number);
+      segment.progress[e].count[crossings.event->GetValue(i)] = crossings.number->GetValue(i);
     }
     ++crossed;
   }
@@ -394,7 +395,7 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
     options.lending->cargo = &*field.evaluator;
   }
   MeshChangeTrace change = traceInterval(transport, field, seeds, options);
-  const TraceResult& traced = change.traced;
+  TraceResult& traced = change.traced;
   if (context_.agreeOnAbort(traced.aborted)) return false;
 
   LineTable table, crossingPlaces;
@@ -410,8 +411,8 @@ bool PathTracerRun::trace(const StepData& earlier, const StepData& later, double
                   : collectPoints(transport, *field.flow, *field.evaluator, shares, table, traced);
   CrossingList crossings;
   if (hasEvents())
-    crossings =
-        collectCrossings(transport, *field.flow, *field.evaluator, shares, crossingPlaces, traced);
+    crossings = collectCrossings(transport, *field.flow, *field.evaluator, shares,
+                                 std::move(crossingPlaces), CrossingContent::All, traced);
   collectively(transport, [&] {
     addPoints(*field.evaluator, *points, earlier.time, segment);
     if (hasEvents()) addCrossings(*field.evaluator, crossings, segment);

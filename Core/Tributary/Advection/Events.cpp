@@ -148,6 +148,11 @@ bool haveFields(const EventList& events) {
   return false;
 }
 
+bool haveSurface(const EventList& events) {
+  return std::any_of(events.event, events.event + events.count,
+                     [](const Event& event) { return event.kind == EventKind::Surface; });
+}
+
 Event surfaceEvent(const EventSurface& surface) {
   Event event;
   event.kind = EventKind::Surface;

@@ -113,6 +113,9 @@ class EventFields {
 /// A triangulated surface, which must outlive the trace.
 [[nodiscard]] Event surfaceEvent(const EventSurface& surface);
 
+/// Whether any of the events is at a surface.
+[[nodiscard]] bool haveSurface(const EventList& events);
+
 /// Throws Error if events are not what the functions above make.
 void requireValid(const EventList& events);
 /// Whether any event is of a field.

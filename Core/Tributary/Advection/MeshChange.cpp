@@ -290,7 +290,7 @@ void ChangeTracer::evaluate(const FieldBlock& block, Span<Traveler*> travelers) 
   TrajectoryLog unused;
   block.advance(once_, probes, FieldBlock::ToTheEnd, unused);
   LogPool& pool = logsOf(travelers[0]->mesh, block);
-  TrajectoryLog log = pool.take();
+  TrajectoryLog log = pool.take(rules_);
   for (std::size_t i = 0; i < travelers.size(); ++i) {
     Traveler& t = *travelers[i];
     const Particle& probe = probes[i];

@@ -24,6 +24,13 @@ struct TimeInterval {
   double stop = 0;            ///< Where particles stop, in [begin, end].
 };
 
+/// What is kept of each crossing of an event. All that is not kept is 0 (the cell -1).
+enum class CrossingContent : std::uint8_t {
+  All,       ///< CrossingPoint, with what the evaluation of arrays needs. 57 bytes; periodic 81.
+  Times,     ///< Where and when it is, and the event; CrossingPoint::point has the image. 53 bytes.
+  Positions  ///< The image, in single precision, and the place in the line. 20 bytes.
+};
+
 /// This share of a length or time is taken for all of it: a step clipped to end there may miss it
 /// by the rounding of a sum.
 constexpr double Reached = 1 - 4 * std::numeric_limits<double>::epsilon();
@@ -70,6 +77,7 @@ struct StepRules {
   const FieldBlock* block = nullptr;  ///< In which particles are advanced; trace() sets it.
 
   bool record = true;  ///< Whether to append accepted positions to the trajectory log.
+  CrossingContent crossingContent = CrossingContent::All;  ///< What it keeps of each crossing.
 };
 
 }  // namespace tributary

@@ -442,7 +442,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
   StepRules rules = options_.rules;
   rules.block = &block;
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
-    TrajectoryLog log = here.logs.take();
+    TrajectoryLog log = here.logs.take(rules);
     block.advance(rules, {batch + begin, static_cast<std::size_t>(stop - begin)},
                   portion.extraSteps, log);
     here.logs.give(std::move(log));
@@ -457,7 +457,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
   std::int64_t ended = 0;
   std::optional<TrajectoryLog> log;
   if (options_.recordEnds && options_.rules.interval && !options_.rules.record)
-    log = here.logs.take();
+    log = here.logs.take(options_.rules);
   for (std::size_t i = 0; i < count; ++i) {
     Particle& p = batch[i];
     if (p.status == Status::Finished && p.isAtEvent() && !isReturning(p)) fallBack(p);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "Tributary/Advection/Particle.h"
+#include "Tributary/Advection/StepRules.h"
 #include "Tributary/Base/Span.h"
 
 namespace tributary {
@@ -45,7 +46,62 @@ struct LineEnd {
   std::int32_t crossings = 0;  ///< Of events, recorded on all ranks.
   std::int32_t event = -1;     ///< That which ended the line; -1 with any other reason.
   double length = 0;  ///< Up to `x`; in an unsteady field only with events. See LineProgress.
-  std::int64_t target = -1;    ///< CrossingPoint::target of the crossing that ended the line.
+  std::int64_t target = -1;  ///< CrossingPoint::target of the crossing that ended the line.
+};
+
+/// What records of crossings have.
+struct CrossingFormat {
+  CrossingContent content = CrossingContent::All;
+  bool isPeriodic = true;  ///< Positions are not those of images.
+  bool hasTargets = true;  ///< There are events at surfaces.
+
+  CrossingFormat() = default;
+  /// That of a trace.
+  explicit CrossingFormat(const StepRules& rules)
+      : content(rules.crossingContent),
+        isPeriodic(rules.period[0] > 0 || rules.period[1] > 0 || rules.period[2] > 0),
+        hasTargets(haveSurface(rules.events)) {}
+  bool operator==(const CrossingFormat& other) const {
+    return content == other.content && isPeriodic == other.isPeriodic &&
+           hasTargets == other.hasTargets;
+  }
+};
+
+/// The crossings that one thread records in one block, in order. They are stored as their format
+/// says, in chunks, which are freed one by one as crossings are taken: so what is made of them does
+/// not need memory beside all of them.
+class CrossingLog {
+ public:
+  /// Appends a crossing.
+  void append(CrossingFormat format, const CrossingPoint& crossing);
+  /// The number of crossings.
+  std::size_t size() const;
+  /// Moves the oldest crossings, of one chunk, to the end of a list, and frees their memory.
+  /// @return how many; 0 if there are none
+  std::size_t takeChunk(std::vector<CrossingPoint>& taken);
+  /// Calls visit() with each crossing.
+  template <class Visit>
+  void forEach(Visit&& visit) const {
+    for (const Chunk& chunk : chunks_)
+      for (std::size_t i = 0; i < chunk.count; ++i) visit(read(chunk, i));
+  }
+
+ private:
+  struct Release {
+    std::size_t bytes = 0;
+    void operator()(std::byte* memory) const;
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte[], Release> records;
+    std::size_t capacity, count;
+    std::int64_t line;  ///< Records have the difference from it.
+    CrossingFormat format;
+  };
+  bool fits(CrossingFormat format, std::int64_t line) const;
+  void grow(CrossingFormat format, std::int64_t line);
+  static CrossingPoint read(const Chunk& chunk, std::size_t i);
+
+  std::vector<Chunk> chunks_;
 };
 
 /// Append-only store of the points and crossings that one thread records in one block. It grows by
@@ -53,6 +109,8 @@ struct LineEnd {
 class TrajectoryLog {
  public:
   TrajectoryLog() = default;
+  /// @param format  of crossings
+  explicit TrajectoryLog(CrossingFormat format) : format_(format) {}
   TrajectoryLog(TrajectoryLog&& other) noexcept { swap(other); }
   TrajectoryLog& operator=(TrajectoryLog&& other) noexcept {
     swap(other);
@@ -68,8 +126,10 @@ class TrajectoryLog {
 
   /// Appends a crossing of an event.
   void appendCrossing(const CrossingPoint& crossing);
-  /// All crossings.
-  const std::vector<CrossingPoint>& crossings() const { return crossings_; }
+  /// The crossings of events.
+  CrossingLog& crossings() { return crossings_; }
+  /// @overload
+  const CrossingLog& crossings() const { return crossings_; }
 
   /// The number of points.
   std::size_t size() const;
@@ -86,9 +146,10 @@ class TrajectoryLog {
   void grow();
   void swap(TrajectoryLog& other) noexcept {
     chunks_.swap(other.chunks_);
-    crossings_.swap(other.crossings_);
+    std::swap(crossings_, other.crossings_);
     std::swap(next_, other.next_);
     std::swap(end_, other.end_);
+    std::swap(format_, other.format_);
   }
 
   struct Release {
@@ -100,9 +161,10 @@ class TrajectoryLog {
     std::size_t capacity;
   };
   std::vector<Chunk> chunks_;
-  std::vector<CrossingPoint> crossings_;
+  CrossingLog crossings_;
   TrajectoryPoint* next_ = nullptr;
   TrajectoryPoint* end_ = nullptr;
+  CrossingFormat format_;
 };
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Tributary/Base/HugePages.h"
 
+#include <cstdlib>
 #include <new>
 
 #ifdef __linux__
@@ -20,6 +21,14 @@ void* allocatePages(std::size_t bytes) {
     madvise(memory, rounded, MADV_HUGEPAGE);  // advice that may be ignored
 #endif
   return memory;
+}
+
+void freePages(void* memory, std::size_t bytes) noexcept {
+#ifdef __linux__
+  if (memory && bytes >= HugePageBytes)
+    madvise(memory, bytes / HugePageBytes * HugePageBytes, MADV_DONTNEED);
+#endif
+  std::free(memory);
 }
 
 }  // namespace tributary

@@ -16,6 +16,11 @@ constexpr std::size_t HugePageBytes = std::size_t(2) << 20;
 /// releases the memory with free(). Thread-safe. Throws std::bad_alloc.
 [[nodiscard]] void* allocatePages(std::size_t bytes);
 
+/// Frees memory of allocatePages(), from 2 MiB on at once for all of the system: free() may keep it
+/// for the next allocations. Thread-safe.
+/// @param bytes  the size that was passed to allocatePages()
+void freePages(void* memory, std::size_t bytes) noexcept;
+
 /// Memory of allocatePages() for random access.
 class HugePages {
  public:

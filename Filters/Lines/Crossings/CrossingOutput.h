@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <vtkDataArray.h>
+#include <vtkDoubleArray.h>
+#include <vtkFloatArray.h>
+#include <vtkIdTypeArray.h>
+#include <vtkIntArray.h>
 #include <vtkPolyData.h>
 #include <vtkSmartPointer.h>
 
-#include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "Lines/DomainFromVTK.h"
@@ -22,56 +24,47 @@
 
 namespace tributary {
 
-/// What the point arrays of lines do not have, as it travels, without padding.
-struct CrossingRecord {
-  std::int64_t line;
-  std::int32_t index;
-  std::int32_t event;
-  std::int64_t number;
-  double length;
-  double x[3];
-  std::int64_t target;
-};
-static_assert(sizeof(CrossingRecord) == 64, "no padding travels");
-
 /// The crossings of a rank's lines, in the order of their places.
 struct CrossingList {
-  std::vector<CrossingRecord> records;
-  std::unique_ptr<LineArrays> arrays;  ///< By field of the evaluator.
+  LineTable places;  ///< As if crossings were the points of lines.
+  std::vector<bool> arrived;
+  std::optional<LineArrays> evaluated;       ///< By field, with CrossingContent::All.
+  vtkSmartPointer<vtkFloatArray> positions;  ///< With CrossingContent::Positions, and nothing else.
+  vtkSmartPointer<vtkDoubleArray> points, length;
+  vtkSmartPointer<vtkDoubleArray> time;  ///< With CrossingContent::Times.
+  vtkSmartPointer<vtkIntArray> event, number;
+  vtkSmartPointer<vtkIdTypeArray> target;  ///< Of CrossingPoint, with LineTable::hasSurface.
 };
 
 /// Collective. The crossings of events by the lines of this rank. Like the points of lines, each is
 /// evaluated on the rank that recorded it.
 /// @param shares  of the seeds; they define the rank of each line
 /// @param places  of the crossings of this rank's lines, as if they were the points of lines
+/// @param content  that of the trace
+/// @param traced  its crossings are taken out, so that their memory serves for the list
 /// @throws Error on all ranks if a crossing is missing or a message is malformed
 [[nodiscard]] CrossingList collectCrossings(Transport& transport, const FlowDomain& flow,
                                             const PointEvaluator& evaluator, const Shares& shares,
-                                            const LineTable& places, const TraceResult& traced);
-
-/// The arrays of crossings that lines do not have.
-struct CrossingArrays {
-  vtkSmartPointer<vtkDataArray> x, length, event, number;
-  vtkSmartPointer<vtkDataArray> target;  ///< See CrossingPoint.
-};
-
-/// Local.
-[[nodiscard]] CrossingArrays arraysOf(const std::vector<CrossingRecord>& records);
+                                            LineTable places, CrossingContent content,
+                                            TraceResult& traced);
 
 /// Local. Crossings without a point, with the arrays of those that assembleCrossings() returns.
 [[nodiscard]] vtkSmartPointer<vtkPolyData> noCrossings(const Transport& transport,
                                                        const PointEvaluator& evaluator,
                                                        const PointArrayList& arrays,
-                                                       const SeedList& seeds);
+                                                       const SeedList& seeds,
+                                                       CrossingContent content);
 
-/// Collective. The crossings of events by the lines of this rank's seeds, ordered by seed, forward
-/// before backward, and along each line. Like the points of lines, each is evaluated on the rank
-/// that recorded it.
+/// Collective. The output of the crossings of events by the lines of this rank's seeds, ordered by
+/// seed, forward before backward, and along each line: see collectCrossings().
 /// @param table  of the lines of this rank
+/// @param content  with All, crossings have the arrays of `evaluator`; with Positions, those of a
+///                 line and direction are one cell, and nothing else is output
+/// @param traced  its crossings are taken out, so that their memory serves for the output
 /// @throws Error on all ranks if a crossing is missing or a message is malformed
 [[nodiscard]] vtkSmartPointer<vtkPolyData> assembleCrossings(
     Transport& transport, const FlowDomain& flow, const PointEvaluator& evaluator,
     const PointArrayList& arrays, const SeedList& seeds, const LineTable& table,
-    const TraceResult& traced);
+    CrossingContent content, TraceResult& traced);
 
 }  // namespace tributary

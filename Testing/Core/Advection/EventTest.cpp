@@ -30,6 +30,23 @@ namespace {
 
 constexpr double Pi = 3.14159265358979323846;
 
+/// Whether a crossing is what is kept of another one.
+bool isKept(CrossingContent content, bool isPeriodic, const CrossingPoint& all,
+            const CrossingPoint& kept) {
+  const bool isPosition = content == CrossingContent::Positions;
+  for (int a = 0; a < 3; ++a) {
+    const double image = isPosition ? double(static_cast<float>(all.image[a])) : all.image[a];
+    const double x = content == CrossingContent::All && isPeriodic ? all.point.x[a] : image;
+    if (kept.image[a] != image || kept.point.x[a] != x) return false;
+  }
+  if (kept.point.line != all.point.line || kept.point.index != all.point.index) return false;
+  if (content != CrossingContent::All && kept.point.cell != -1) return false;
+  if (isPosition)
+    return kept.point.time == 0 && kept.length == 0 && kept.event == 0 && kept.number == 0;
+  return kept.point.time == all.point.time && kept.length == all.length &&
+         kept.event == all.event && kept.number == all.number && kept.target == all.target;
+}
+
 GridSetup gridOf(const Flow& flow, double half = 1) {
   GridSetup setup;
   setup.flow = flow;
@@ -359,7 +376,8 @@ std::size_t badWeights(const GridDomain& grid, const StepRules& rules, const Tra
   for (std::size_t b = 0; b < traced.logs.size(); ++b)
     for (const TrajectoryLog& log : traced.logs[b]) {
       std::vector<TrajectoryPoint> points;
-      for (const CrossingPoint& crossing : log.crossings()) points.push_back(crossing.point);
+      log.crossings().forEach(
+          [&](const CrossingPoint& crossing) { points.push_back(crossing.point); });
       Weights weights;
       grid.domain.blocks[b]->weights(rules, points, weights);
       const StructuredPiece& piece = grid.pieces[b];
@@ -859,6 +877,19 @@ void expectPromise(const std::string& what, Trace&& traceWith) {
       const Traced punctures = traceWith(world(), ranks, 2, plain);
       EXPECT_EQ(punctures.count(), expected.count()) << what;
       EXPECT_EQ(punctures.ends, expected.ends) << what;
+      // Less of each crossing.
+      for (const CrossingContent content : {CrossingContent::Times, CrossingContent::Positions}) {
+        plain.rules.crossingContent = content;
+        Traced less = traceWith(world(), ranks, 2, plain);
+        EXPECT_EQ(less.ends, expected.ends) << what;
+        for (const auto& [line, list] : expected.crossings)
+          EXPECT_TRUE(std::equal(list.begin(), list.end(), less.crossings[line].begin(),
+                                 less.crossings[line].end(),
+                                 [&](const CrossingPoint& all, const CrossingPoint& kept) {
+                                   return isKept(content, true, all, kept);
+                                 }))
+              << what << ", line " << line;
+      }
     }
 }
 
@@ -1189,6 +1220,69 @@ TEST(FieldEvents, InAHoleAreRecordedAtTheEndOfTheStep) {
   EXPECT_EQ(found[1].event, 0);
   EXPECT_NEAR(found[1].point.x[0], -0.05, 1e-12);
   EXPECT_EQ(traced.lines.at(0).reason, Reason::Event);
+}
+
+/// A crossing with other numbers for each place in a list.
+CrossingPoint someCrossing(std::uint64_t i, bool isPeriodic, bool hasTargets) {
+  CrossingPoint crossing{};
+  crossing.target = hasTargets ? std::int64_t(mix(i + 6) >> 1) : -1;
+  for (std::uint64_t a = 0; a < 3; ++a) {
+    crossing.image[a] = along(2 * Pi, 3 * i + a);
+    crossing.point.x[a] = crossing.image[a] + (isPeriodic ? 2 * Pi * double(mix(i) % 9) : 0);
+  }
+  crossing.point.time = along(100, i) - 50;
+  // Lines that are near one another, with some that are far away.
+  crossing.point.line =
+      std::int64_t(mix(i) % 4000) + (i % 20000 == 999 ? std::int64_t(1) << 40 : 0);
+  crossing.point.index = std::int32_t(mix(i + 7) % (1u << 31));
+  crossing.point.cell = std::int32_t(mix(i + 8) % (1u << 31));
+  crossing.length = along(1000, i + 9);
+  crossing.event = std::int32_t(i % MostEvents);
+  crossing.number = std::int32_t(i % 77 + 1);
+  return crossing;
+}
+
+// The log gives back what it keeps, in order, and becomes empty as it is read.
+TEST(CrossingLog, KeepsWhatItIsAskedFor) {
+  constexpr std::uint64_t Count = 60000;
+  for (const CrossingContent content :
+       {CrossingContent::All, CrossingContent::Times, CrossingContent::Positions})
+    for (const bool isPeriodic : {false, true}) {
+      const bool hasTargets = isPeriodic;
+      const auto some = [&](std::uint64_t i) { return someCrossing(i, isPeriodic, hasTargets); };
+      StepRules rules;
+      rules.crossingContent = content;
+      rules.period[1] = isPeriodic ? 2 * Pi : 0;
+      if (hasTargets) rules.events.event[rules.events.count++].kind = EventKind::Surface;
+      const CrossingFormat format(rules);
+      CrossingLog log;
+      for (std::uint64_t i = 0; i < Count; ++i) log.append(format, some(i));
+      ASSERT_EQ(log.size(), Count);
+      std::vector<CrossingPoint> visited, taken;
+      log.forEach([&](const CrossingPoint& crossing) { visited.push_back(crossing); });
+      std::size_t chunks = 0;
+      for (std::size_t left = Count; left > 0; ++chunks) {
+        const std::size_t count = log.takeChunk(taken);
+        ASSERT_GT(count, 0u);
+        left -= count;
+        ASSERT_EQ(log.size(), left);
+        ASSERT_EQ(taken.size(), Count - left);
+      }
+      EXPECT_GE(chunks, 2 * (Count / 20000)) << "a chunk for each jump between lines";
+      EXPECT_EQ(log.takeChunk(taken), 0u);
+      ASSERT_EQ(visited.size(), Count);
+      std::size_t wrong = 0;
+      for (std::uint64_t i = 0; i < Count; ++i) {
+        const CrossingPoint all = some(i);
+        wrong += !isKept(content, isPeriodic, all, visited[i]);
+        wrong += !isKept(content, isPeriodic, all, taken[i]);
+        if (content == CrossingContent::All) wrong += taken[i].point.cell != all.point.cell;
+      }
+      EXPECT_EQ(wrong, 0u);
+      log.append(format, some(1));  // it can be used again
+      EXPECT_EQ(log.size(), 1u);
+      EXPECT_EQ(log.takeChunk(taken), 1u);
+    }
 }
 
 TEST(BadEvents, AreRefused) {

@@ -79,7 +79,7 @@ inline void addTrace(Transport& transport, const TraceResult& result, const Trac
   std::vector<CrossingPoint> mine;
   const auto take = [&](const std::vector<TrajectoryLog>& logs) {
     for (const TrajectoryLog& log : logs)
-      mine.insert(mine.end(), log.crossings().begin(), log.crossings().end());
+      log.crossings().forEach([&](const CrossingPoint& crossing) { mine.push_back(crossing); });
   };
   for (const auto& logs : result.logs) take(logs);
   for (const auto& borrowed : result.borrowed) take(borrowed.logs);
@@ -97,6 +97,7 @@ inline void addTrace(Transport& transport, const TraceResult& result, const Trac
     std::map<std::int32_t, std::int32_t> numbers;
     for (std::size_t i = 0; i < list.size(); ++i) {
       EXPECT_EQ(list[i].point.index, std::int32_t(i)) << "line " << line;
+      if (options.rules.crossingContent == CrossingContent::Positions) continue;
       EXPECT_EQ(list[i].number, ++numbers[list[i].event]) << "line " << line;
       if (i > 0) {
         EXPECT_GE(list[i].length, list[i - 1].length) << "line " << line;

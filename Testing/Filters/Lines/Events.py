@@ -112,6 +112,8 @@ def circles():
     lines.Events = []
     nothing, out = Crossings(lines), check.Lines(check.fetch(lines))
     assert nothing.count == 0 and arrays_of(lines, 1) == set(found.data), f"arrays {arrays_of(lines, 1)}"
+    lines.CrossingArrays = "None"
+    assert Crossings(lines).count == 0 and not arrays_of(lines, 1), f"arrays {arrays_of(lines, 1)}"
     assert "EventId" not in out.cell_data
     check.delete(lines, seeds, data)
 
@@ -133,7 +135,39 @@ def poincare():
     assert arrays_of(lines, 0) == set(traced.point_data), f"arrays {arrays_of(lines, 0)} of no lines"
     fields = check.arrays(lines.GetClientSideObject().GetOutputDataObject(0).GetFieldData())
     assert not fields["AsyncStreamTracer PointsRecorded"].any(), "points were recorded"
+    fewer_arrays(lines, usual)
     check.delete(lines, seeds, data)
+
+
+def fewer_arrays(lines, usual):
+    """Crossing Arrays leaves arrays out and changes no value of the others, with and without lines."""
+    for only, blocks, lending in ((1, 1, 512), (0, 3, 0)):
+        lines.CrossingsOnly, lines.BlocksPerRank, lines.LendingMemory = only, blocks, lending
+        lines.CrossingArrays = "Ids And Times"
+        found = Crossings(lines)
+        kept = {"IntegrationTime", "ArcLength", "EventId", "CrossingNumber", "SeedIds"}
+        assert arrays_of(lines, 1) == kept, f"arrays {arrays_of(lines, 1)}"
+        assert found.points.dtype == np.float64 and (found.points == usual.points).all(), "points with ids and times"
+        for name in kept:
+            assert found.data[name].dtype == usual.data[name].dtype
+            assert (found.data[name] == usual.data[name]).all(), f"{name} with ids and times"
+        lines.CrossingArrays = "None"
+        lines.UpdatePipeline()
+        data = servermanager.Fetch(lines, idx=1)
+        points = check.vtk_to_numpy(data.GetPoints().GetData())
+        assert points.dtype == np.float32 and (points == usual.points.astype(np.float32)).all(), "points alone"
+        assert not arrays_of(lines, 1), f"arrays {arrays_of(lines, 1)}"
+        # One cell for each line and direction: their times begin anew, and have one sign.
+        time, seed = usual.data["IntegrationTime"], usual.data["SeedIds"]
+        begins = np.flatnonzero(np.r_[True, (seed[1:] != seed[:-1]) | (np.sign(time[1:]) != np.sign(time[:-1]))])
+        assert data.GetNumberOfCells() == data.GetNumberOfVerts() == len(begins)
+        assert (check.arrays(data.GetCellData())["SeedIds"] == seed[begins]).all(), "seeds of the cells"
+        sizes = [data.GetCell(c).GetNumberOfPoints() for c in range(len(begins))]
+        assert sizes == np.diff(np.r_[begins, usual.count]).tolist(), "sizes of the cells"
+        ids = [data.GetCell(c).GetPointId(i) for c in range(len(begins)) for i in range(sizes[c])]
+        assert ids == list(range(usual.count)), "points of the cells"
+        lines.CrossingArrays = "All"
+        assert Crossings(lines).digest() == usual.digest(), "all arrays again"
 
 
 def sides(hashes):

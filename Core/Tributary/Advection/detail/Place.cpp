@@ -99,7 +99,7 @@ void Place::borrow(int stages, int events, Reader& message) {
   }
 }
 
-Bytes Place::recordedPoints() const {
+Bytes Place::recordedPoints(const StepRules& rules) const {
   Writer writer;
   for (const TrajectoryLog& log : logs.all()) {
     for (std::size_t c = 0; c < log.chunkCount(); ++c)
@@ -107,17 +107,18 @@ Bytes Place::recordedPoints() const {
         point.cell = block_.leave(point.cell);
         writer.value(point);
       }
-    for (CrossingPoint crossing : log.crossings()) {
-      crossing.point.cell = block_.leave(crossing.point.cell);
+    log.crossings().forEach([&](CrossingPoint crossing) {
+      if (rules.crossingContent == CrossingContent::All)
+        crossing.point.cell = block_.leave(crossing.point.cell);
       crossing.point.index = ~crossing.point.index;  // so it is known as that of a crossing
       writer.value(crossing);
-    }
+    });
   }
   return writer.take();
 }
 
-void Place::receivePoints(int events, Reader& message) {
-  TrajectoryLog log = logs.take();
+void Place::receivePoints(const StepRules& rules, Reader& message) {
+  TrajectoryLog log = logs.take(rules);
   while (!message.atEnd()) {
     CrossingPoint crossing{};
     TrajectoryPoint& point = crossing.point;
@@ -131,9 +132,12 @@ void Place::receivePoints(int events, Reader& message) {
       crossing.number = message.value<std::int32_t>();
       crossing.target = message.value<std::int64_t>();
     }
-    if (point.line < 0 || !block_.enter(point.cell))
+    const bool hasCell = !isCrossing || rules.crossingContent == CrossingContent::All;
+    if (point.line < 0 || (hasCell && !block_.enter(point.cell)))
       refuseMessage("a recorded point in a cell that its block does not have");
-    if (isCrossing && (crossing.event < 0 || crossing.event >= events || crossing.number < 1))
+    const std::int32_t least = rules.crossingContent == CrossingContent::Positions ? 0 : 1;
+    if (isCrossing &&
+        (crossing.event < 0 || crossing.event >= rules.events.count || crossing.number < least))
       refuseMessage("crossing " + std::to_string(crossing.number) + " of event " +
                     std::to_string(crossing.event));
     if (isCrossing)

@@ -29,9 +29,10 @@ void departFrom(const FieldBlock& block, Particle& p);
 /// The logs of one block. A thread takes one while it advances particles there.
 class LogPool {
  public:
-  TrajectoryLog take() {
+  /// @param rules  the same in all calls
+  TrajectoryLog take(const StepRules& rules) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.empty()) return {};
+    if (free_.empty()) return TrajectoryLog(CrossingFormat(rules));
     TrajectoryLog log = std::move(free_.back());
     free_.pop_back();
     return log;
@@ -103,10 +104,9 @@ class Place {
   /// malformed.
   void borrow(int stages, int events, Reader& message);
   /// All points recorded here, for receivePoints() of a place with a copy of the block.
-  [[nodiscard]] Bytes recordedPoints() const;
+  [[nodiscard]] Bytes recordedPoints(const StepRules& rules) const;
   /// Throws Error if the message is malformed.
-  /// @param events  the number of events of the trace
-  void receivePoints(int events, Reader& message);
+  void receivePoints(const StepRules& rules, Reader& message);
 
  private:
   std::shared_ptr<const FieldBlock> copy_;  // null if the block is this rank's own

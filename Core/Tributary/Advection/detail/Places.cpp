@@ -154,7 +154,7 @@ bool Places::isUnused(BlockId copy) const {
 
 Bytes Places::drop(BlockId copy) {
   const auto found = copies_.find(copy);
-  Bytes points = found->second->recordedPoints();
+  Bytes points = found->second->recordedPoints(rules_);
   if (cargo_) cargo_->drop(found->second->block());
   copies_.erase(found);
   return points;
@@ -162,7 +162,7 @@ Bytes Places::drop(BlockId copy) {
 
 void Places::takeBack(BlockId block, Reader& message) {
   if (!isOwn(block)) refuseMessage("points of block " + std::to_string(block));
-  ownAt(block).receivePoints(rules_.events.count, message);
+  ownAt(block).receivePoints(rules_, message);
 }
 
 }  // namespace tributary::detail

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "Lines/DomainFromVTK.h"
+#include "Lines/LineTable.h"
+#include "Lines/SeedsFromVTK.h"
+
+#include "Tributary/Advection/Tracer.h"
+#include "Tributary/Transport/Transport.h"
+
+class vtkTable;
+
+namespace tributary {
+
+/// What tells the ends of lines apart in the table of destinations.
+enum class DestinationKind {
+  None,    ///< There is no table.
+  Reason,  ///< Why lines end, and the event that ends them.
+  Label    ///< The value of an array of the input where lines end.
+};
+
+/// The properties of vtkAsyncStreamTracer about the table of destinations; see there.
+struct DestinationSettings {
+  DestinationKind kind = DestinationKind::None;
+  std::string seedArray = {};  ///< Empty: all seeds have the label 0.
+  std::string endArray = {};   ///< With DestinationKind::Label.
+};
+
+/// Collective. The labels at the ends of lines: the value of the cell, of a cell array, or that of
+/// the point with the largest weight, of a point array; of equal weights the lowest value. NaN if
+/// the line does not exist, or if the array is missing there. The cells are found by a search.
+/// @param options  of the trace
+/// @param aborted  Out: on any rank
+/// @return a label for each of LineTable::halves
+/// @throws Error on all ranks if no rank has the array, or if it does not have one component
+[[nodiscard]] std::vector<double> endLabels(Transport& transport, const std::string& array,
+                                            const FlowDomain& flow, const SeedList& seeds,
+                                            const LineTable& table, const TraceOptions& options,
+                                            bool& aborted);
+
+/// Collective. Fills the table on rank 0 with a row for each direction, label of seeds and
+/// destination that occur together, in this order. Other ranks get the columns alone.
+/// @param options  of the trace
+/// @param endLabels  see above; with DestinationKind::Label
+void writeDestinations(Transport& transport, DestinationKind kind, const SeedList& seeds,
+                       const LineTable& table, const TraceOptions& options,
+                       const std::vector<double>& endLabels, vtkTable* output);
+
+}  // namespace tributary
