@@ -19,13 +19,13 @@
  * level covers. Ranks may be empty. Ghost cells are neither required nor requested. If the input
  * has ghost cells, they reduce the number of messages.
  *
- * Port 2, optional: a surface of poly data, or a composite of it, distributed in any way, for
- * events; see AddEvent(). Its polygons and strips are triangulated, and ghost cells are left out.
- * Each rank holds all triangles, in about 150 bytes each.
- *
  * Port 1: the seeds, which are the points of a vtkDataSet or of a composite. Each rank provides its
  * own part. A source that is identical on all ranks must provide its points on one rank only; VTK's
  * sources do so when a piece is requested.
+ *
+ * Port 2, optional: a surface of poly data, or a composite of it, distributed in any way, for
+ * events; see AddEvent(). Its polygons and strips are triangulated, and ghost cells are left out.
+ * Each rank holds all triangles, in about 150 bytes each.
  *
  * **Output.** One polyline for each seed and direction with at least one step, ordered by seed,
  * forward before backward. With N seeds on P ranks, rank r has the lines of the seeds r * N / P to
@@ -50,10 +50,10 @@
  *   PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects), Blocks and Handovers, with
  *   events Crossings, with a surface ReusedSurface (1 if that of the previous execution was
  *   reused), SurfaceTriangles and SurfaceBytes (of each rank), those of AutoTune, and, unless
- * LendingMemory is 0, those of lending: BlocksNotLent (blocks that cannot be copied), Loans,
- * LentLines, LentBlocks and LentBytes (copies that this rank sent), LentMemory (the most that
- * copies were allowed to use here), and LendingGainSeconds (an estimate of the time saved). With
- * ReportRejectedSeeds, also RejectedSeedIds.
+ *   LendingMemory is 0, those of lending: BlocksNotLent (blocks that cannot be copied), Loans,
+ *   LentLines, LentBlocks and LentBytes (copies that this rank sent), LentMemory (the most that
+ *   copies were allowed to use here), and LendingGainSeconds (an estimate of the time saved). With
+ *   ReportRejectedSeeds, also RejectedSeedIds.
  *
  * Port 1, Crossings: one vertex for each crossing of an event (see AddEvent()) by a line, ordered
  * by seed, forward before backward, then along the line. With JoinDirections, both halves still
