@@ -359,7 +359,7 @@ void StreamTracerRun::assembleCrossings(const FlowSetup& setup, const PointArray
 /// @return false after an abort
 bool StreamTracerRun::writeDestinations(const FlowSetup& setup, const SeedList& seeds,
                                         const LineTable& table, TraceOptions options,
-                                        vtkTable* output) {
+                                        ArrayPlace place, vtkTable* output) {
   const DestinationSettings& destinations = settings_.destinations;
   output->Initialize();
   if (destinations.kind == DestinationKind::None) return true;
@@ -367,7 +367,7 @@ bool StreamTracerRun::writeDestinations(const FlowSetup& setup, const SeedList& 
   std::vector<double> labels;
   bool aborted = false;
   if (destinations.kind == DestinationKind::Label)
-    labels = endLabels(context_.transport, destinations.endArray, *setup.flow, seeds, table,
+    labels = endLabels(context_.transport, destinations.endArray, place, *setup.flow, seeds, table,
                        options, aborted);
   if (context_.agreeOnAbort(aborted)) return false;
   tributary::writeDestinations(context_.transport, destinations.kind, seeds, table, options, labels,
@@ -385,6 +385,9 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDa
   std::vector<std::size_t> eventPlaces;
   TraceOptions options = makeOptions(*setup, arrays, eventPlaces);
   const std::shared_ptr<SurfaceTarget> surface = setSurface(surfaces, options.rules.events);
+  const ArrayPlace endLabels = settings_.destinations.kind == DestinationKind::Label
+                                   ? findEndLabels(transport, flow, settings_.destinations.endArray)
+                                   : ArrayPlace::Nowhere;
   context_.statistics.phase("SetupSeconds");
   context_.monitor(SetupDone);
   prepareEvaluation(*setup, arrays, options.rules);
@@ -419,7 +422,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDa
   output->ShallowCopy(assembleLines(transport, flow, *setup->evaluator, arrays, seeds, table,
                                     traced, settings_.computeVorticity));
   assembleCrossings(*setup, arrays, seeds, table, traced, crossings);
-  if (!writeDestinations(*setup, seeds, table, options, destinations)) return false;
+  if (!writeDestinations(*setup, seeds, table, options, endLabels, destinations)) return false;
   if (input)
     for (vtkPolyData* made : {output, crossings})
       made->GetFieldData()->PassData(input->GetFieldData());

@@ -96,7 +96,7 @@ class StreamTracerRun {
                          vtkPolyData* output);
   [[nodiscard]] bool writeDestinations(const FlowSetup& setup, const SeedList& seeds,
                                        const LineTable& table, TraceOptions options,
-                                       vtkTable* output);
+                                       ArrayPlace place, vtkTable* output);
   void addStatistics(const FlowSetup& setup, const SeedList& seeds, const LineTable& table,
                      const TraceResult& traced);
   void reportRejected(const SeedList& seeds, const LineTable& table, vtkFieldData* fieldData);

@@ -38,39 +38,19 @@ constexpr double Missing = std::numeric_limits<double>::quiet_NaN();
 /// Points whose weights are computed together.
 constexpr std::size_t PointsPerBatch = 1024;
 
-/// Where an array is.
-enum Place : std::int64_t { Nowhere = 0, InPoints = 1, InCells = 2 };
-
 /// The array of a piece with a value for each of its points or cells, or null.
-vtkDataArray* arrayOf(vtkDataSet* piece, const std::string& name, Place place) {
-  vtkDataArray* array = place == InCells ? piece->GetCellData()->GetArray(name.c_str())
-                                         : piece->GetPointData()->GetArray(name.c_str());
-  const vtkIdType count = place == InCells ? piece->GetNumberOfCells() : piece->GetNumberOfPoints();
+vtkDataArray* arrayOf(vtkDataSet* piece, const std::string& name, ArrayPlace place) {
+  vtkDataArray* array = place == ArrayPlace::Cells ? piece->GetCellData()->GetArray(name.c_str())
+                                                   : piece->GetPointData()->GetArray(name.c_str());
+  const vtkIdType count =
+      place == ArrayPlace::Cells ? piece->GetNumberOfCells() : piece->GetNumberOfPoints();
   return array && array->GetNumberOfTuples() == count ? array : nullptr;
 }
 
-/// Collective. Where the input has the array: cell data come before point data.
-Place placeOf(Transport& transport, const FlowDomain& flow, const std::string& name) {
-  std::int64_t places = Nowhere;
-  collectively(transport, [&] {
-    for (const FlowPiece& piece : flow.pieces)
-      for (const Place place : {InPoints, InCells})
-        if (vtkDataArray* array = arrayOf(piece.dataSet, name, place)) {
-          require(array->GetNumberOfComponents() == 1, "End Label Array", '"' + name + '"',
-                  "use an array with one component, not ", array->GetNumberOfComponents());
-          places |= place;
-        }
-  });
-  places = allreduce(transport, ReduceOp::Or, places);
-  require(places != Nowhere, "End Label Array", '"' + name + '"',
-          "use the name of a cell or point array of the input");
-  return (places & InCells) != 0 ? InCells : InPoints;
-}
-
 /// The label at a point with weights.
-double labelAt(vtkDataArray* array, Place place, const Weights& weights, std::size_t i) {
+double labelAt(vtkDataArray* array, ArrayPlace place, const Weights& weights, std::size_t i) {
   if (!array) return Missing;
-  if (place == InCells) return array->GetComponent(weights.cellId[i], 0);
+  if (place == ArrayPlace::Cells) return array->GetComponent(weights.cellId[i], 0);
   double label = Missing, most = -std::numeric_limits<double>::infinity();
   for (int c = 0; c < weights.count[i]; ++c) {
     const double value = array->GetComponent(weights.id(i, c), 0), weight = weights.weight(i, c);
@@ -90,7 +70,7 @@ struct LineLabel {
 
 /// Local. Sends the labels at the points that a trace recorded to the ranks of their lines.
 void addLabels(const FlowDomain& flow, const TraceResult& traced, const StepRules& rules,
-               const std::string& name, Place place, const Shares& shares,
+               const std::string& name, ArrayPlace place, const Shares& shares,
                RecordOutbox<LineLabel>& outbox) {
   Weights weights;
   for (std::size_t b = 0; b < traced.logs.size(); ++b) {
@@ -218,10 +198,26 @@ void fill(DestinationKind kind, const Rows& byKey, const FixedScale& times,
 
 }  // namespace
 
-std::vector<double> endLabels(Transport& transport, const std::string& array,
+ArrayPlace findEndLabels(Transport& transport, const FlowDomain& flow, const std::string& name) {
+  std::int64_t places = 0;
+  collectively(transport, [&] {
+    for (const FlowPiece& piece : flow.pieces)
+      for (const ArrayPlace place : {ArrayPlace::Points, ArrayPlace::Cells})
+        if (vtkDataArray* array = arrayOf(piece.dataSet, name, place)) {
+          require(array->GetNumberOfComponents() == 1, "End Label Array", '"' + name + '"',
+                  "use an array with one component, not ", array->GetNumberOfComponents());
+          places |= std::int64_t(place);
+        }
+  });
+  places = allreduce(transport, ReduceOp::Or, places);
+  require(places != 0, "End Label Array", '"' + name + '"',
+          "use the name of a cell or point array of the input");
+  return (places & std::int64_t(ArrayPlace::Cells)) != 0 ? ArrayPlace::Cells : ArrayPlace::Points;
+}
+
+std::vector<double> endLabels(Transport& transport, const std::string& array, ArrayPlace place,
                               const FlowDomain& flow, const SeedList& seeds, const LineTable& table,
                               const TraceOptions& options, bool& aborted) {
-  const Place place = placeOf(transport, flow, array);
   // The ends are the seeds of lines that end at once, and so are recorded in their cells.
   std::vector<Seed> ends;
   std::vector<double> labels;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,17 +30,25 @@ struct DestinationSettings {
   std::string endArray = {};   ///< With DestinationKind::Label.
 };
 
+/// Where an array of the input is.
+enum class ArrayPlace : std::int64_t { Nowhere = 0, Points = 1, Cells = 2 };
+
+/// Collective. Where the input has the array with the labels of ends: cell data come before point
+/// data.
+/// @throws Error on all ranks if no rank has the array, or if it does not have one component
+[[nodiscard]] ArrayPlace findEndLabels(Transport& transport, const FlowDomain& flow,
+                                       const std::string& array);
+
 /// Collective. The labels at the ends of lines: the value of the cell, of a cell array, or that of
 /// the point with the largest weight, of a point array; of equal weights the lowest value. NaN if
 /// the line does not exist, or if the array is missing there. The cells are found by a search.
 /// @param options  of the trace
 /// @param aborted  Out: on any rank
 /// @return a label for each of LineTable::halves
-/// @throws Error on all ranks if no rank has the array, or if it does not have one component
 [[nodiscard]] std::vector<double> endLabels(Transport& transport, const std::string& array,
-                                            const FlowDomain& flow, const SeedList& seeds,
-                                            const LineTable& table, const TraceOptions& options,
-                                            bool& aborted);
+                                            ArrayPlace place, const FlowDomain& flow,
+                                            const SeedList& seeds, const LineTable& table,
+                                            const TraceOptions& options, bool& aborted);
 
 /// Collective. Fills the table on rank 0 with a row for each direction, label of seeds and
 /// destination that occur together, in this order. Other ranks get the columns alone.
