@@ -70,7 +70,8 @@
  * that occur together, in this order: Direction (int, 0 forward and 1 backward, from the seed),
  * From (double), the destination, Count of lines (vtkIdType), MeanTime and MeanLength of these
  * (double; times are positive in both directions). The destination is ReasonForTermination and
- * EventId (int), or To (double), the label at the last point. Seeds outside of the domain are
+ * EventId (int), with a surface also TargetId (vtkIdType), or To (double), the label at the last
+ * point. Seeds outside of the domain are
  * counted, with reason NOT_INITIALIZED or To NaN, and with time and length 0. NaN comes last. Sums
  * are exact, so the table has the same bits on any number of ranks.
  *

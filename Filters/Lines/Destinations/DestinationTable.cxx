@@ -93,17 +93,18 @@ void addLabels(const FlowDomain& flow, const TraceResult& traced, const StepRule
 
 /// A row of the table, or a part of one, as it travels, without padding.
 struct Row {
-  std::int32_t direction, event;
-  double from, to;  ///< With DestinationKind::Reason, `to` is the reason.
+  std::int64_t direction, event;
+  double from, to;      ///< With DestinationKind::Reason, `to` is the reason.
+  std::int64_t target;  ///< LineEnd::target; -1 with labels.
   std::int64_t count;
   FixedSum time, length;
 };
-static_assert(sizeof(Row) == 64, "no padding travels");
+static_assert(sizeof(Row) == 80, "no padding travels");
 
 /// The order of rows. NaN comes last.
 auto keyOf(const Row& row) {
-  return std::make_tuple(row.direction, orderedInteger(row.from), orderedInteger(row.to),
-                         row.event);
+  return std::make_tuple(row.direction, orderedInteger(row.from), orderedInteger(row.to), row.event,
+                         row.target);
 }
 using Rows = std::map<decltype(keyOf(Row{})), Row>;
 
@@ -152,11 +153,12 @@ Rows rowsOf(DestinationKind kind, const LineTable& table, const TraceOptions& op
     if (h % 2 == 0 ? !options.forward : !options.backward) continue;
     const HalfLine& half = table.halves[h];
     Row row{};
-    row.direction = std::int32_t(h % 2);
+    row.direction = std::int64_t(h % 2);
     row.from = canonical(seedLabels[h / 2]);
     const bool byReason = kind == DestinationKind::Reason;
     row.to = byReason ? double(half.reason) : canonical(endLabels[h]);
     row.event = byReason ? half.event : -1;
+    row.target = byReason ? half.target : -1;
     row.count = 1;
     if (half.reason != Reason::NotInitialized) {
       row.time = times.fixed(std::fabs(half.time));
@@ -168,20 +170,25 @@ Rows rowsOf(DestinationKind kind, const LineTable& table, const TraceOptions& op
 }
 
 /// Local.
-void fill(DestinationKind kind, const Rows& byKey, const FixedScale& times,
+/// @param hasSurface  whether lines may end at a surface
+void fill(DestinationKind kind, bool hasSurface, const Rows& byKey, const FixedScale& times,
           const FixedScale& lengths, vtkTable* output) {
   std::vector<Row> rows;
   for (const auto& [key, row] : byKey) rows.push_back(row);
-  requireRows(rows.size(), 7);
+  requireRows(rows.size(), 8);
   const auto ints = [&](const char* name, auto&& valueOf) {
     return column<vtkIntArray>(name, rows, valueOf);
   };
-  output->AddColumn(ints("Direction", [](const Row& row) { return row.direction; }));
+  output->AddColumn(
+      ints("Direction", [](const Row& row) { return static_cast<int>(row.direction); }));
   output->AddColumn(values("From", rows, [](const Row& row) { return row.from; }));
   if (kind == DestinationKind::Reason) {
     output->AddColumn(
         ints("ReasonForTermination", [](const Row& row) { return static_cast<int>(row.to); }));
-    output->AddColumn(ints("EventId", [](const Row& row) { return row.event; }));
+    output->AddColumn(ints("EventId", [](const Row& row) { return static_cast<int>(row.event); }));
+    if (hasSurface)
+      output->AddColumn(column<vtkIdTypeArray>(
+          "TargetId", rows, [](const Row& row) { return static_cast<vtkIdType>(row.target); }));
   } else {
     output->AddColumn(values("To", rows, [](const Row& row) { return row.to; }));
   }
@@ -235,6 +242,7 @@ std::vector<double> endLabels(Transport& transport, const std::string& array, Ar
     atOnce.backward = false;
     atOnce.lending.reset();
     atOnce.rules.events = {};
+    atOnce.rules.fields = nullptr;
     atOnce.rules.record = true;
     atOnce.rules.terminalSpeed = std::numeric_limits<double>::infinity();
   });
@@ -280,7 +288,7 @@ void writeDestinations(Transport& transport, DestinationKind kind, const SeedLis
           add(all, row);
         }
       });
-  collectively(transport, [&] { fill(kind, all, times, lengths, output); });
+  collectively(transport, [&] { fill(kind, table.hasSurface, all, times, lengths, output); });
 }
 
 }  // namespace tributary

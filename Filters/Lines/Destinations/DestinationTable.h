@@ -19,7 +19,7 @@ namespace tributary {
 /// What tells the ends of lines apart in the table of destinations.
 enum class DestinationKind {
   None,    ///< There is no table.
-  Reason,  ///< Why lines end, and the event that ends them.
+  Reason,  ///< Why lines end, the event that ends them, and the label of a surface there.
   Label    ///< The value of an array of the input where lines end.
 };
 

@@ -27,6 +27,7 @@ class Table:
         assert data.GetNumberOfRows() == here.GetNumberOfRows(), "rows on another rank than the first"
         columns = check.arrays(data.GetRowData())
         by = ["To"] if "To" in columns else ["ReasonForTermination", "EventId"]
+        by += ["TargetId"] if "TargetId" in columns else []
         self.names = ["Direction", "From", *by, "Count", "MeanTime", "MeanLength"]
         assert list(columns) == (self.names if columns else []), f"columns {list(columns)}"
         self.rows = {}
@@ -208,6 +209,48 @@ def whole_lines():
     check.delete(lines, named, seeds, data)
 
 
+# A wall at x = 0.75, on the last rank.
+PATCHES = """
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkFiltersSources import vtkPlaneSource
+from vtkmodules.vtkParallelCore import vtkMultiProcessController
+controller = vtkMultiProcessController.GetGlobalController()
+is_last = not controller or controller.GetLocalProcessId() == controller.GetNumberOfProcesses() - 1
+for block in (0, 1):
+    patch = vtkPlaneSource()
+    patch.SetOrigin(0.75, 0.5 * block, 0)
+    patch.SetPoint1(0.75, 0.5 * block + 0.5, 0)
+    patch.SetPoint2(0.75, 0.5 * block, 1)
+    patch.Update()
+    self.GetOutputDataObject(0).SetBlock(block, patch.GetOutput() if is_last else vtkPolyData())
+"""
+
+
+def walls():
+    """Lines end at a wall: its two patches, the blocks of a surface, are destinations."""
+    wall = check.simple.ProgrammableSource(OutputDataSetType="vtkMultiblockDataSet", Script=PATCHES)
+    data = flows.source(flow="uniform", mesh="image", size=9, dtype="float64")
+    box = flows.bounds("uniform")
+    start = points_of(70, box)
+    seeds = flows.seeds(70, box)
+    lines = check.tracer(
+        data, seeds, MaximumStreamlineLength=10.0, IntegrationDirection="FORWARD", Destinations=REASON,
+        EventSurfaces=wall, IntegratorType="Runge-Kutta 4-5")
+    expected = []
+    for x in start:
+        if x[0] < 0.75:
+            expected.append(((0, 0.0, EVENT, 0, 1 if x[1] < 0.5 else 2), 0.75 - x[0], 0.75 - x[0]))
+        else:
+            expected.append(((0, 0.0, LEFT, -1, -1), None, None))
+    table = Table(lines)
+    left = table.rows.pop((0, 0.0, LEFT, -1, -1))
+    assert left[0] == sum(key[2] == LEFT for key, _, _ in expected), "lines that leave"
+    table.keys.remove((0, 0.0, LEFT, -1, -1))
+    table.expect([one for one in expected if one[0][2] == EVENT], 1e-9, "walls")
+    assert len(table.rows) == 2
+    check.delete(lines, seeds, data, wall)
+
+
 CASES = {
     "image": dict(mesh="image", size=17, centring="both"),
     "rectilinear": dict(mesh="rectilinear", size=13, centring="points"),
@@ -268,6 +311,7 @@ def main():
     quadrants(hashes)
     corners()
     circles()
+    walls()
     whole_lines()
     invariance(hashes)
     bad_input()
