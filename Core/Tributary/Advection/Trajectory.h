@@ -68,8 +68,7 @@ struct CrossingFormat {
 };
 
 /// The crossings that one thread records in one block, in order. They are stored as their format
-/// says, in chunks, which are freed one by one as crossings are taken: so what is made of them does
-/// not need memory beside all of them.
+/// says, in chunks, which are freed one by one as crossings are taken.
 class CrossingLog {
  public:
   /// Appends a crossing.

@@ -64,7 +64,8 @@ class CrossingReader {
   bool atEnd() const { return next_ == logs_.size(); }
 
   /// Reads the crossings of a round.
-  void read() {
+  /// @param grouped  whether groups() are wanted
+  void read(bool grouped) {
     crossings_.clear();
     points_.clear();
     groups_.clear();
@@ -76,6 +77,7 @@ class CrossingReader {
       else
         parts.emplace_back(logs_[next_].block, count);
     }
+    if (!grouped) return;
     for (const CrossingPoint& crossing : crossings_) points_.push_back(crossing.point);
     Span<const TrajectoryPoint> rest(points_.data(), points_.size());
     for (auto& [block, count] : parts)
@@ -147,35 +149,34 @@ CrossingList listFor(const Transport& transport, const PointEvaluator& evaluator
   return crossings;
 }
 
-/// Local. Writes what has arrived to its places.
-void place(const Records<CrossingRecord>& records, CrossingList& crossings) {
-  for (const CrossingRecord& record : records) {
-    const HalfLine* const half = crossings.places.find(record.line);
-    if (!half || record.index < half->skipped || record.index >= half->points)
-      refuseMessage("a crossing of another rank's line");
-    if (record.event < 0 || record.event >= MostEvents || record.number < 0 ||
-        record.number > half->points)
-      refuseMessage("crossing " + std::to_string(record.number) + " of event " +
-                    std::to_string(record.event));
-    const std::int64_t at = half->base + record.index;
-    if (crossings.arrived[index(at)]) refuseMessage("a crossing that has arrived before");
-    crossings.arrived[index(at)] = true;
-    if (crossings.positions) {
-      for (int a = 0; a < 3; ++a)
-        crossings.positions->SetTypedComponent(at, a, static_cast<float>(record.x[a]));
-      continue;
-    }
-    crossings.points->SetTypedTuple(at, record.x);
-    crossings.length->SetValue(at, record.length);
-    crossings.event->SetValue(at, record.event);
-    crossings.number->SetValue(at, static_cast<int>(record.number));
-    if (crossings.time) crossings.time->SetValue(at, record.time);
-    if (crossings.target) crossings.target->SetValue(at, record.target);
+/// Local. Writes a crossing to its place.
+void place(const CrossingRecord& record, CrossingList& crossings) {
+  const HalfLine* const half = crossings.places.find(record.line);
+  if (!half || record.index < half->skipped || record.index >= half->points)
+    refuseMessage("a crossing of another rank's line");
+  if (record.event < 0 || record.event >= MostEvents || record.number < 0 ||
+      record.number > half->points)
+    refuseMessage("crossing " + std::to_string(record.number) + " of event " +
+                  std::to_string(record.event));
+  const std::int64_t at = half->base + record.index;
+  if (crossings.arrived[index(at)]) refuseMessage("a crossing that has arrived before");
+  crossings.arrived[index(at)] = true;
+  if (crossings.positions) {
+    for (int a = 0; a < 3; ++a)
+      crossings.positions->SetTypedComponent(at, a, static_cast<float>(record.x[a]));
+    return;
   }
+  crossings.points->SetTypedTuple(at, record.x);
+  crossings.length->SetValue(at, record.length);
+  crossings.event->SetValue(at, record.event);
+  crossings.number->SetValue(at, static_cast<int>(record.number));
+  if (crossings.time) crossings.time->SetValue(at, record.time);
+  if (crossings.target) crossings.target->SetValue(at, record.target);
 }
 
-/// Collective. Sends the crossings of a round to the ranks of their lines.
-/// @return how many have arrived here
+/// Collective. Writes the crossings of a round to their places, or sends them to the ranks of their
+/// lines.
+/// @return how many were written here
 std::int64_t sendCrossings(Transport& transport, const Shares& shares,
                            const std::vector<CrossingPoint>& round, CrossingList& crossings) {
   std::int64_t count = 0;
@@ -184,20 +185,26 @@ std::int64_t sendCrossings(Transport& transport, const Shares& shares,
       [&](RecordOutbox<CrossingRecord>& outbox) {
         for (const CrossingPoint& crossing : round) {
           const TrajectoryPoint& p = crossing.point;
-          outbox.add(shares.ownerOf(p.line >> 1),
-                     {p.line,
-                      p.index,
-                      crossing.event,
-                      crossing.number,
-                      crossing.length,
-                      p.time,
-                      {crossing.image[0], crossing.image[1], crossing.image[2]},
-                      crossing.target});
+          const CrossingRecord record{p.line,
+                                      p.index,
+                                      crossing.event,
+                                      crossing.number,
+                                      crossing.length,
+                                      p.time,
+                                      {crossing.image[0], crossing.image[1], crossing.image[2]},
+                                      crossing.target};
+          const int owner = shares.ownerOf(p.line >> 1);
+          if (owner != transport.rank()) {
+            outbox.add(owner, record);
+          } else {
+            place(record, crossings);
+            ++count;
+          }
         }
       },
       [&](Records<CrossingRecord>& arrived) {
-        place(arrived, crossings);
-        count = std::int64_t(arrived.size());
+        for (const CrossingRecord& record : arrived) place(record, crossings);
+        count += std::int64_t(arrived.size());
       });
   return count;
 }
@@ -209,7 +216,7 @@ void takeCrossings(Transport& transport, const FlowDomain& flow, const PointEval
   collectively(transport, [&] { reader.emplace(flow, traced); });
   std::int64_t arrived = 0, evaluated = 0;
   while (allreduce(transport, ReduceOp::Or, std::int64_t(!reader->atEnd())) != 0) {
-    collectively(transport, [&] { reader->read(); });
+    collectively(transport, [&] { reader->read(crossings.evaluated.has_value()); });
     if (crossings.evaluated) {
       ErrorCollector errors;
       evaluated += transferPoints(transport, evaluator, reader->groups(), crossings.places, shares,
