@@ -4,8 +4,8 @@
  * @brief   Superclass of filters that trace particles from seeds through a vector field
  *
  * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer
- * and vtkAsyncPathTracer share. Port 1 is the source of the seeds. The second output are the
- * crossings of events.
+ * and vtkAsyncPathTracer share. Port 1 is the source of the seeds. The second output contains
+ * the crossings of events.
  *
  * @sa
  * vtkAsyncParticleAlgorithm
@@ -79,7 +79,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   /**
    * The events of lines, numbered from 0 in the order in which they are added, at most 8. Each text
    * begins with a type. Words with numbers follow, in any order; blanks, commas, parentheses and
-   * equality signs separate them:
+   * brackets separate them:
    * - plane origin x y z normal x y z: positive on the side of the normal. Default origin: (0, 0,
    * 0)
    * - box lower x y z upper x y z: negative inside
@@ -87,7 +87,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    * - angle origin x y z axis x y z from x y z degrees d: the half plane that ends at the axis and
    *   contains the direction `from`, rotated by d about the axis. Defaults: (0, 0, 0), (0, 0, 1),
    *   (1, 0, 0) and 0
-   * - length l: where the line is so long
+   * - length l: where the line has the length l
    * - time t: where the absolute time since the seed is t
    * - isovalue name v (streamlines only): where an array of the input, interpolated, has the value
    *   v. The array is sought at points first, then at cells.

@@ -61,9 +61,9 @@
  * Normals, ArcLength (double, from the seed), EventId (int), CrossingNumber (int, from 1 for each
  * event and each direction from a seed), and SeedIds. CrossingArrays leaves arrays out. Without
  * events, there are no points. With a surface, also TargetId (vtkIdType): the value of
- * SurfaceLabelArray or, without an array, the number of the block of the surface: its flat index,
- * where the pieces of a block have its number, or 0 if there are no blocks. It is -1 for other
- * events.
+ * SurfaceLabelArray or, without an array, the number of the block of the surface: blocks are
+ * counted from 1, in order, nested ones included and pieces not; 0 if there are none. It is -1 for
+ * other events.
  *
  * Port 2, Destinations, vtkTable, complete on rank 0; on other ranks it has the columns alone. With
  * Destinations, one row for each direction, label of seeds (see SeedLabelArray) and destination
@@ -262,7 +262,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
 
   ///@{
   /**
-   * What tells the ends of lines apart in the table of destinations: see output 2 above. Default:
+   * How the table of destinations classifies the ends of lines: see output 2 above. Default:
    * NO_DESTINATIONS, no table.
    */
   vtkSetClampMacro(Destinations, int, NO_DESTINATIONS, LABEL_ARRAY);

@@ -164,8 +164,9 @@ std::vector<std::uint64_t> rangeMaskOf(const T* values, const std::vector<SlabRo
   return mask;
 }
 
-std::vector<std::uint64_t> rangeMaskOf(const std::vector<SlabRow>& rows, const RangeTest& test) {
-  const vtkSmartPointer<vtkDataArray> array = plain(test.scalars);
+/// @param array  the scalars of the test, as plain() returns them
+std::vector<std::uint64_t> rangeMaskOf(vtkDataArray* array, const std::vector<SlabRow>& rows,
+                                       const RangeTest& test) {
   switch (array->GetDataType()) {
     vtkTemplateMacro(
         return rangeMaskOf(static_cast<const VTK_TT*>(array->GetVoidPointer(0)), rows, test));
@@ -276,6 +277,8 @@ std::vector<std::vector<std::uint64_t>> GapPoints::masksOf(
           const ComponentPiece& piece = *pieces[n];
           vtkUnsignedCharArray* const flags =
               isAnyHidden && !needs.points.empty() ? pointGhosts(piece.dataSet()) : nullptr;
+          vtkSmartPointer<vtkDataArray> scalars;
+          if (tests[n].scalars && !needs.points.empty()) scalars = plain(tests[n].scalars);
           std::vector<SlabRow> rows;
           for (const Patch& patch : needs.points) {
             rows.clear();
@@ -285,8 +288,8 @@ std::vector<std::vector<std::uint64_t>> GapPoints::masksOf(
               sendEach(patch, Word::PointsHidden, row,
                        [&](std::int64_t point) { return isHiddenPoint(flags, point); });
             }
-            if (!tests[n].scalars) continue;
-            const std::vector<std::uint64_t> inRange = rangeMaskOf(rows, tests[n]);
+            if (!scalars) continue;
+            const std::vector<std::uint64_t> inRange = rangeMaskOf(scalars, rows, tests[n]);
             const std::size_t words = index(maskWords(rows[0].count));
             for (std::size_t r = 0; r < rows.size(); ++r)
               visitWords(Span<const std::uint64_t>(inRange).subspan(r * words, words), rows[r].bit,

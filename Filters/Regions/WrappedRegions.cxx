@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -46,7 +48,31 @@ void join(std::vector<Occupied>& parts) {
   parts.resize(count);
 }
 
-/// Numbers by axis, of the sets of a piece.
+/// The sets of a piece in regions that reach both sides along an axis.
+class ReachingSets {
+ public:
+  static constexpr std::uint32_t Nowhere = std::numeric_limits<std::uint32_t>::max();
+
+  ReachingSets() = default;
+  explicit ReachingSets(const std::vector<RegionOfSet>& ofSet) {
+    for (std::size_t s = 0; s < ofSet.size(); ++s) {
+      if (ofSet[s].reaches == 0) continue;
+      placeOf_.resize(ofSet.size(), Nowhere);
+      placeOf_[s] = static_cast<std::uint32_t>(sets_.size());
+      sets_.push_back(static_cast<std::uint32_t>(s));
+    }
+  }
+
+  const std::vector<std::uint32_t>& sets() const { return sets_; }
+  bool empty() const { return sets_.empty(); }
+  /// The place of a set in sets(), or Nowhere.
+  std::uint32_t placeOf(std::uint32_t set) const { return placeOf_[set]; }
+
+ private:
+  std::vector<std::uint32_t> sets_, placeOf_;
+};
+
+/// Numbers by axis, of ReachingSets::sets().
 template <class Number>
 using BySet = std::array<std::vector<Number>, 3>;
 
@@ -74,30 +100,32 @@ class RowCursor {
   std::array<std::int64_t, 3> place_{};
 };
 
-/// Of a lattice: how many cells sets have in each column of an axis. Only of sets that reach both
-/// sides; the others have no columns.
+/// Of a lattice: how many cells sets have in each column of an axis along which their regions reach
+/// both sides; none along the others.
 using Columns = BySet<std::vector<std::int64_t>>;
 
 Columns countColumns(const LabeledPiece& labeled, const StraightLattice& lattice,
-                     const std::vector<RegionOfSet>& ofSet) {
+                     const std::vector<RegionOfSet>& ofSet, const ReachingSets& reaching) {
   Columns columns;
   for (std::size_t a = 0; a < 3; ++a) {
-    columns[a].resize(ofSet.size());
-    for (std::size_t s = 0; s < ofSet.size(); ++s)
-      if ((ofSet[s].reaches >> a & 1) != 0) columns[a][s].resize(index(lattice.cells(a)) + 1);
+    columns[a].resize(reaching.sets().size());
+    for (std::size_t n = 0; n < reaching.sets().size(); ++n)
+      if ((ofSet[reaching.sets()[n]].reaches >> a & 1) != 0)
+        columns[a][n].resize(index(lattice.cells(a)) + 1);
   }
   RowCursor cursor(lattice);
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-    const unsigned reaches = ofSet[set].reaches;
-    if (reaches == 0) return;
+    const std::uint32_t n = reaching.placeOf(set);
+    if (n == ReachingSets::Nowhere) return;
+    const std::int64_t reaches = ofSet[set].reaches;
     const std::array<std::int64_t, 3>& place = cursor.goTo(begin);
     // A run of a row is in one column of the other axes; along its own, first the changes count.
     if ((reaches & 1) != 0) {
-      ++columns[0][set][index(place[0])];
-      --columns[0][set][index(place[0] + end - begin)];
+      ++columns[0][n][index(place[0])];
+      --columns[0][n][index(place[0] + end - begin)];
     }
-    if ((reaches & 2) != 0) columns[1][set][index(place[1])] += end - begin;
-    if ((reaches & 4) != 0) columns[2][set][index(place[2])] += end - begin;
+    if ((reaches & 2) != 0) columns[1][n][index(place[1])] += end - begin;
+    if ((reaches & 4) != 0) columns[2][n][index(place[2])] += end - begin;
   });
   for (std::vector<std::int64_t>& ofSet : columns[0])
     std::partial_sum(ofSet.begin(), ofSet.end(), ofSet.begin());
@@ -106,16 +134,18 @@ Columns countColumns(const LabeledPiece& labeled, const StraightLattice& lattice
 
 /// Adds the parts of the axes that the cells of a lattice occupy.
 void addOccupied(const Columns& columns, const StraightLattice& lattice,
-                 const std::vector<RegionOfSet>& ofSet, std::vector<Occupied>& parts) {
+                 const std::vector<RegionOfSet>& ofSet, const ReachingSets& reaching,
+                 std::vector<Occupied>& parts) {
   for (std::size_t a = 0; a < 3; ++a) {
     const std::vector<double>& places = lattice.axes[a];
-    for (std::size_t s = 0; s < ofSet.size(); ++s) {
-      const std::vector<std::int64_t>& cells = columns[a][s];
+    for (std::size_t n = 0; n < reaching.sets().size(); ++n) {
+      const std::vector<std::int64_t>& cells = columns[a][n];
+      const std::int64_t number = ofSet[reaching.sets()[n]].number;
       for (std::size_t i = 0, lo = 0; i < cells.size(); ++i) {
         const bool wasIn = i > 0 && cells[i - 1] > 0, isIn = cells[i] > 0;
         if (!wasIn && isIn) lo = i;
         if (wasIn && !isIn)
-          parts.push_back({ofSet[s].number, static_cast<std::int64_t>(a), places[lo], places[i]});
+          parts.push_back({number, static_cast<std::int64_t>(a), places[lo], places[i]});
       }
     }
   }
@@ -124,19 +154,17 @@ void addOccupied(const Columns& columns, const StraightLattice& lattice,
 /// Adds the parts of the axes that a piece's regions that reach both sides occupy.
 /// @param columns  Out: of a lattice
 void addOccupied(const LabeledPiece& labeled, const std::vector<RegionOfSet>& ofSet,
-                 Columns& columns, std::vector<Occupied>& parts) {
-  if (std::none_of(ofSet.begin(), ofSet.end(),
-                   [](const RegionOfSet& one) { return one.reaches != 0; }))
-    return;
+                 const ReachingSets& reaching, Columns& columns, std::vector<Occupied>& parts) {
+  if (reaching.empty()) return;
   if (const StraightLattice* const lattice = labeled.piece().straight()) {
-    columns = countColumns(labeled, *lattice, ofSet);
-    return addOccupied(columns, *lattice, ofSet, parts);
+    columns = countColumns(labeled, *lattice, ofSet, reaching);
+    return addOccupied(columns, *lattice, ofSet, reaching, parts);
   }
   std::vector<Occupied> own;
   constexpr std::size_t Many = 1 << 16;
   std::size_t limit = Many;
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-    const unsigned reaches = ofSet[set].reaches;
+    const std::int64_t reaches = ofSet[set].reaches;
     for (std::int64_t c = begin; c < end && reaches != 0; ++c) {
       const Box box = labeled.piece().boundsOf(c);
       for (std::size_t a = 0; a < 3; ++a) {
@@ -153,8 +181,9 @@ void addOccupied(const LabeledPiece& labeled, const std::vector<RegionOfSet>& of
 }
 
 /// The same as addBelow(), of a lattice.
-void addBelow(const LabeledPiece& labeled, const StraightLattice& lattice, const Columns& columns,
-              const BySet<double>& lo, const FactScales& scales, BySet<FixedSum>& below) {
+void addBelow(const LabeledPiece& labeled, const StraightLattice& lattice,
+              const ReachingSets& reaching, const Columns& columns, const BySet<double>& lo,
+              const FactScales& scales, BySet<FixedSum>& below) {
   BySet<std::int64_t> ends;  // of the columns below
   for (std::size_t a = 0; a < 3; ++a)
     for (const double place : lo[a]) {
@@ -173,39 +202,40 @@ void addBelow(const LabeledPiece& labeled, const StraightLattice& lattice, const
   };
   if (lattice.spacing || !scales.hasMeasure) {
     for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t s = 0; s < ends[a].size(); ++s) {
-        const auto first = columns[a][s].begin();
-        if (ends[a][s] > 0)
-          addChecked(below[a][s],
-                     weightOf(0) * std::accumulate(first, first + ends[a][s], std::int64_t(0)));
+      for (std::size_t n = 0; n < ends[a].size(); ++n) {
+        const auto first = columns[a][n].begin();
+        if (ends[a][n] > 0)
+          addChecked(below[a][n],
+                     weightOf(0) * std::accumulate(first, first + ends[a][n], std::int64_t(0)));
       }
     return;
   }
   RowCursor cursor(lattice);
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
+    const std::uint32_t n = reaching.placeOf(set);
+    if (n == ReachingSets::Nowhere) return;
     const std::array<std::int64_t, 3>& place = cursor.goTo(begin);
     for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t left = ends[a][set] - place[a];
+      const std::int64_t left = ends[a][n] - place[a];
       const std::int64_t last = a == 0 ? std::min(end, begin + left) : end;
-      for (std::int64_t c = begin; left > 0 && c < last; ++c)
-        addChecked(below[a][set], weightOf(c));
+      for (std::int64_t c = begin; left > 0 && c < last; ++c) addChecked(below[a][n], weightOf(c));
     }
   });
 }
 
-/// Adds up the weight of cells below places along each axis: of `ofSet[set]`, that in
-/// `lo[axis][set]`, or NaN.
-void addBelow(const LabeledPiece& labeled, const Columns& columns, const BySet<double>& lo,
-              const FactScales& scales, BySet<FixedSum>& below) {
+/// Adds up the weight of cells below places along each axis, which may be NaN.
+void addBelow(const LabeledPiece& labeled, const ReachingSets& reaching, const Columns& columns,
+              const BySet<double>& lo, const FactScales& scales, BySet<FixedSum>& below) {
   if (const StraightLattice* const lattice = labeled.piece().straight())
-    return addBelow(labeled, *lattice, columns, lo, scales, below);
+    return addBelow(labeled, *lattice, reaching, columns, lo, scales, below);
   labeled.visitOwnCells([&](std::int64_t begin, std::int64_t end, std::uint32_t set) {
-    if (std::isnan(lo[0][set]) && std::isnan(lo[1][set]) && std::isnan(lo[2][set])) return;
+    const std::uint32_t n = reaching.placeOf(set);
+    if (n == ReachingSets::Nowhere) return;
     for (std::int64_t c = begin; c < end; ++c) {
       const CellSize size = labeled.sizeOf(c);
       const FixedSum weight = scales.hasMeasure ? scales.measure.fixed(size.measure) : FixedSum(1);
       for (std::size_t a = 0; a < 3; ++a)
-        if (size.centroid[a] < lo[a][set]) addChecked(below[a][set], weight);
+        if (size.centroid[a] < lo[a][n]) addChecked(below[a][n], weight);
     }
   });
 }
@@ -225,8 +255,9 @@ RegionSides sidesOf(const PeriodicAxes& periodic) {
   for (std::size_t a = 0; a < 3; ++a) {
     const PeriodicAxis& axis = periodic[a];
     if (!axis.isPeriodic) continue;
-    sides.lower[a] = axis.origin + axis.tolerance;
-    sides.upper[a] = axis.origin + axis.period - axis.gap - axis.tolerance;
+    const double below = axis.decreases ? axis.gap : 0;
+    sides.lower[a] = axis.origin + below + axis.tolerance;
+    sides.upper[a] = axis.origin + axis.period - (axis.gap - below) - axis.tolerance;
   }
   return sides;
 }
@@ -247,13 +278,16 @@ WrappedRegions::WrappedRegions(Transport& transport, const PeriodicAxes& periodi
                          });
     return at != along_.end() && at->region == region && at->axis == axis ? &*at : nullptr;
   };
+  std::vector<ReachingSets> reaching;
   std::vector<Columns> columns(labeled.size());
   std::vector<Occupied> mine;
   sendRecords<Occupied>(
       transport,
       [&](RecordOutbox<Occupied>& outbox) {
-        for (std::size_t n = 0; n < labeled.size(); ++n)
-          addOccupied(*labeled[n], numbered.ofSet[n], columns[n], mine);
+        for (std::size_t n = 0; n < labeled.size(); ++n) {
+          reaching.emplace_back(numbered.ofSet[n]);
+          addOccupied(*labeled[n], numbered.ofSet[n], reaching[n], columns[n], mine);
+        }
         join(mine);
         for (const Occupied& part : mine) outbox.add(shares.ownerOf(part.region), part);
       },
@@ -310,29 +344,30 @@ WrappedRegions::WrappedRegions(Transport& transport, const PeriodicAxes& periodi
       [&](RecordOutbox<Part>& outbox) {
         for (std::size_t n = 0; n < labeled.size(); ++n) {
           const std::vector<RegionOfSet>& ofSet = numbered.ofSet[n];
+          const std::vector<std::uint32_t>& sets = reaching[n].sets();
           BySet<double> lo;
           BySet<FixedSum> below;
           bool isAny = false;
           for (std::size_t a = 0; a < 3; ++a) {
-            lo[a].resize(ofSet.size(), std::nan(""));
-            below[a].resize(ofSet.size(), 0);
-            for (std::size_t s = 0; s < ofSet.size(); ++s) {
-              if (ofSet[s].number < 0 || (ofSet[s].reaches >> a & 1) == 0) continue;
-              const auto at = std::lower_bound(asked.begin(), asked.end(),
-                                               std::pair(ofSet[s].number, std::int64_t(a)));
-              if (at == asked.end() || *at != std::pair(ofSet[s].number, std::int64_t(a)))
-                continue;  // ghosts only
-              lo[a][s] = from[static_cast<std::size_t>(at - asked.begin())];
-              isAny = isAny || !std::isnan(lo[a][s]);
+            lo[a].resize(sets.size(), std::nan(""));
+            below[a].resize(sets.size(), 0);
+            for (std::size_t i = 0; i < sets.size(); ++i) {
+              const RegionOfSet& region = ofSet[sets[i]];
+              if (region.number < 0 || (region.reaches >> a & 1) == 0) continue;
+              const std::pair key(region.number, std::int64_t(a));
+              const auto at = std::lower_bound(asked.begin(), asked.end(), key);
+              if (at == asked.end() || *at != key) continue;  // ghosts only
+              lo[a][i] = from[static_cast<std::size_t>(at - asked.begin())];
+              isAny = isAny || !std::isnan(lo[a][i]);
             }
           }
           if (!isAny) continue;
-          addBelow(*labeled[n], columns[n], lo, scales, below);
+          addBelow(*labeled[n], reaching[n], columns[n], lo, scales, below);
           for (std::size_t a = 0; a < 3; ++a)
-            for (std::size_t s = 0; s < ofSet.size(); ++s)
-              if (below[a][s] != 0)
-                outbox.add(shares.ownerOf(ofSet[s].number),
-                           {ofSet[s].number, std::int64_t(a), below[a][s]});
+            for (std::size_t i = 0; i < sets.size(); ++i)
+              if (below[a][i] != 0)
+                outbox.add(shares.ownerOf(ofSet[sets[i]].number),
+                           {ofSet[sets[i]].number, std::int64_t(a), below[a][i]});
         }
       },
       [&](const Records<Part>& received) {

@@ -110,8 +110,7 @@ void check(const EventArray& event, const Account& account, const PointArrayList
   demand(components == 1, "use an array with one component: ", name, " has ", components);
   demand((ofCells ? account.atCells : account.atPoints) == account.pieces,
          "use an array that all data sets have: ", name, ofCells ? " at cells" : " at points",
-         " is missing in some, as in the cells that close a gap of a periodic domain if it is at "
-         "cells");
+         " is missing in some; cells that close a gap of a periodic domain have no cell arrays");
 }
 
 }  // namespace

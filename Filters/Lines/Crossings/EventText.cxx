@@ -59,8 +59,9 @@ std::optional<NamedArray> namedArrayOf(const std::string& text) {
   for (const char c : take(Separators))
     parts.type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (parts.type != "isovalue" && parts.type != "label") return {};
+  // A name that is not in quotes may have parentheses, but does not begin with one.
   const std::string blanks = " \t\n\r,";
-  at = std::min(text.find_first_not_of(blanks, at), text.size());
+  at = std::min(text.find_first_not_of(Separators, at), text.size());
   const char quote = at < text.size() ? text[at] : ' ';
   if (quote == '"' || quote == '\'') {
     ++at;

@@ -24,8 +24,8 @@ struct SurfaceTarget {
 
 /// Collective. The triangles of the polygons and strips of all ranks, on each rank; ghost cells are
 /// left out. It does not depend on how they are distributed. Labels are the values of an array of
-/// cells, or else the numbers of blocks: their flat indices, where the pieces of a block have its
-/// number.
+/// cells, or else the numbers of blocks, which are counted from 1, in order, nested ones included
+/// and pieces not.
 /// @param input  poly data or a composite of it, or null
 /// @param labels  the name of the array; empty for none
 /// @param kept  of the execution before, or null: it is returned if it is of the same data on all

@@ -206,20 +206,23 @@ void fill(DestinationKind kind, bool hasSurface, const Rows& byKey, const FixedS
 }  // namespace
 
 ArrayPlace findEndLabels(Transport& transport, const FlowDomain& flow, const std::string& name) {
-  std::int64_t places = 0;
+  // The most components of the arrays of points, and of those of cells; 0 if there are none.
+  std::vector<std::int64_t> components(2, 0);
   collectively(transport, [&] {
     for (const FlowPiece& piece : flow.pieces)
       for (const ArrayPlace place : {ArrayPlace::Points, ArrayPlace::Cells})
         if (vtkDataArray* array = arrayOf(piece.dataSet, name, place)) {
-          require(array->GetNumberOfComponents() == 1, "End Label Array", '"' + name + '"',
-                  "use an array with one component, not ", array->GetNumberOfComponents());
-          places |= std::int64_t(place);
+          std::int64_t& most = components[place == ArrayPlace::Cells ? 1 : 0];
+          most = std::max<std::int64_t>(most, array->GetNumberOfComponents());
         }
   });
-  places = allreduce(transport, ReduceOp::Or, places);
-  require(places != 0, "End Label Array", '"' + name + '"',
+  components = allreduce(transport, ReduceOp::Max, std::move(components));
+  const std::int64_t used = components[1] > 0 ? components[1] : components[0];
+  require(used > 0, "End Label Array", '"' + name + '"',
           "use the name of a cell or point array of the input");
-  return (places & std::int64_t(ArrayPlace::Cells)) != 0 ? ArrayPlace::Cells : ArrayPlace::Points;
+  require(used == 1, "End Label Array", '"' + name + '"', "use an array with one component, not ",
+          used);
+  return components[1] > 0 ? ArrayPlace::Cells : ArrayPlace::Points;
 }
 
 std::vector<double> endLabels(Transport& transport, const std::string& array, ArrayPlace place,

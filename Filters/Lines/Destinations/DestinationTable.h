@@ -16,7 +16,7 @@ class vtkTable;
 
 namespace tributary {
 
-/// What tells the ends of lines apart in the table of destinations.
+/// How the table of destinations classifies the ends of lines.
 enum class DestinationKind {
   None,    ///< There is no table.
   Reason,  ///< Why lines end, the event that ends them, and the label of a surface there.
