@@ -116,7 +116,8 @@ class FieldBlock {
   /// The memory that the block uses, in bytes, beyond the arrays that it views.
   [[nodiscard]] virtual std::size_t memory() const { return 0; }
 
-  /// The velocities that the block views, at the points or the cells of its piece; none by default.
+  /// The velocities that the block views, at the points, the cells or the faces of its
+  /// piece; none by default.
   [[nodiscard]] virtual ArrayView velocity() const { return {}; }
   /// Those at the end of the interval; none if the field is steady. See StepRules::interval.
   [[nodiscard]] virtual ArrayView laterVelocity() const { return {}; }

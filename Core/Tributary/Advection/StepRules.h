@@ -24,7 +24,8 @@ struct TimeInterval {
   double stop = 0;            ///< Where particles stop, in [begin, end].
 };
 
-/// What is kept of each crossing of an event. All that is not kept is 0 (the cell -1).
+/// What is kept of each crossing of an event. All that is not kept is 0 (the cell and the target
+/// -1). If an event is at a surface, All and Times keep the target, 8 bytes more.
 enum class CrossingContent : std::uint8_t {
   All,       ///< CrossingPoint, with what the evaluation of arrays needs. 57 bytes; periodic 81.
   Times,     ///< Where and when it is, and the event; CrossingPoint::point has the image. 53 bytes.

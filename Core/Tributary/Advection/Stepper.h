@@ -455,6 +455,7 @@ template <Integrator I>
   EventProgress& e = p.events;
   const int earlier = detail::nextCandidate(rules, p, end, p.h, fields, e.handled | e.tried);
   if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h, fields), false;
+  if (e.best < 0) return leaveCandidate<I>(rules, p), false;  // of a malformed message
   const bool isBest = e.candidate == e.best && e.bestStep == p.h;
   e.candidate = e.best;
   e.phase = EventPhase::Arrive;

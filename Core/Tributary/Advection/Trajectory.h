@@ -68,7 +68,8 @@ struct CrossingFormat {
 };
 
 /// The crossings that one thread records in one block, in order. They are stored as their format
-/// says, in chunks, which are freed one by one as crossings are taken.
+/// says, in chunks of lines whose numbers differ by less than 2^31, which are freed one by one as
+/// crossings are taken.
 class CrossingLog {
  public:
   /// Appends a crossing.

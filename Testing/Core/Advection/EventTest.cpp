@@ -1096,6 +1096,45 @@ TEST(FieldEvents, AreFoundToRounding) {
   fields.expectAllInTheirCells();
 }
 
+// The rounding error of a function may be large beside the step.
+TEST(Events, AtOnePlaceComeInTheOrderOfTheList) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0.25, -0.5}; };
+  const PlaceFields fields({[](const Vector& x) { return 300 + x[0]; }});
+  const Event cases[] = {plane({0.26, 1000, 0}, {1, 0, 0}), isovalueEvent(0, 300.26)};
+  std::vector<Vector> starts;
+  for (std::uint64_t i = 0; i < 60; ++i)
+    starts.push_back({-0.9 + along(0.9, i), along(0.5, 100 + i), along(0.5, 200 + i)});
+  for (const Event& event : cases) {
+    TraceOptions options = smallSteps(0.19);
+    if (isOfField(event.kind)) options.rules.fields = &fields;
+    add(options.rules, event);
+    add(options.rules, event, 1);
+    const Traced traced = traceGrid(world(), gridOf(uniform), starts, options);
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+      const auto& found = traced.crossings.at(std::int64_t(2 * i));
+      wrong += found.size() != 2 || found[0].event != 0 || found[1].event != 1;
+    }
+    EXPECT_EQ(wrong, 0u);
+  }
+}
+
+// As beside land, where files have fill values.
+TEST(FieldEvents, BesideVeryLargeValuesAreWhereTheFieldHasThem) {
+  const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const double large : {1e36, infinite}) {
+    const PlaceFields fields(
+        {[&](const Vector& x) { return x[0] < 0.7 ? 15 : 15 + large * (x[0] - 0.7); }});
+    TraceOptions options = smallSteps(0.5);
+    options.rules.fields = &fields;
+    add(options.rules, isovalueEvent(0, 20));
+    const Traced traced = traceGrid(world(), gridOf(uniform), {{{0.4, 0.1, 0.1}}}, options);
+    ASSERT_TRUE(traced.crossings.count(0)) << large;
+    EXPECT_NEAR(traced.crossings.at(0)[0].point.x[0], 0.7, 1e-12) << large;
+  }
+}
+
 TEST(FieldEvents, EndALineAtTheCrossingGiven) {
   const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
   const PlaceFields fields({[](const Vector& x) { return std::floor(10 * x[0]); },

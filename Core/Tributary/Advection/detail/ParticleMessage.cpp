@@ -32,8 +32,8 @@ static_assert(sizeof(Fixed) == 136, "no padding travels");
 /// Flags of a particle.
 enum : std::uint8_t { LastTry = 1, HasProgress = 2, IsAtEvent = 4, HasFields = 8 };
 
-/// What travels of EventProgress, if a particle is at an event; otherwise only its beginning and
-/// its counts do.
+/// What travels of EventProgress, if a particle is at an event; otherwise only its beginning, the
+/// values of fields and its counts do.
 constexpr std::size_t EventBytes = offsetof(EventProgress, phase) + sizeof(EventPhase);
 static_assert(EventBytes ==
                   (17 + 2 * MostEvents) * 8 + (1 + 3 * MostEvents) * 4 + 3 * 2 + MostEvents + 6,

@@ -27,7 +27,7 @@ struct CellBox {
 /// The arrays that a block views.
 struct StructuredArrays {
   CellBox stored;      ///< The cells of the arrays, and all their points.
-  ArrayView velocity;  ///< At points or cells.
+  ArrayView velocity;  ///< At points, cells or faces.
   ArrayView laterVelocity;
   bool cellCentered = false;
   bool onFaces = false;                  ///< See StructuredPiece.

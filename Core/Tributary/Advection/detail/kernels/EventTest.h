@@ -281,9 +281,12 @@ inline double eventRounding(const Event& event, const Particle& p, const double 
   if (jumps(event)) return 0;
   double sum = magnitude(event.size);
   if (event.kind == EventKind::Time) sum += magnitude(p.events.begun);
-  if (event.kind == EventKind::Isovalue)  // interpolated from values that may be larger
-    sum = 4 * (sum + magnitude(p.events.startField[event.field]) +
-               magnitude(p.events.endField[event.field]));
+  if (event.kind == EventKind::Isovalue) {
+    // Interpolated from values that may be larger. One end may be beside a fill value.
+    const double start = magnitude(p.events.startField[event.field]);
+    const double end = magnitude(p.events.endField[event.field]);
+    sum = 4 * (sum + (start < end ? start : end));
+  }
   if (event.kind == EventKind::Surface) {
     const Box& bounds = event.surface->bounds();
     for (std::size_t a = 0; a < 3; ++a) sum += magnitude(bounds.lo[a]) + magnitude(bounds.hi[a]);
@@ -420,7 +423,12 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
     if (h == p.events.fullStep) return candidate;
     const double there = candidateValue(rules, p, candidate, x, h, fields);
     const double after = valueOnSide(rules, p, candidate, valueAtEnd(rules, p, candidate), true);
-    if (there == there && (there >= 0) == (after >= 0)) return candidate;
+    if (there != there || (there >= 0) != (after >= 0)) continue;
+    // Of crossings at one place, that of the event that comes first in the list is found.
+    const int e = candidate % MostEvents;
+    const bool isLater = p.events.best >= 0 && e > p.events.best % MostEvents;
+    if (isLater && magnitude(there) <= eventRounding(rules.events.event[e], p, x)) continue;
+    return candidate;
   }
   return -1;
 }
@@ -500,7 +508,9 @@ inline double narrow(EventProgress& e, double h, double value, double rounding, 
   const double next =
       e.trials < SecantTrials && !halves ? secantZero(e) : e.low + 0.5 * (e.high - e.low);
   const double least = std::numeric_limits<double>::epsilon() * magnitude(e.fullStep);
-  return magnitude(next - h) <= least ? h : next;
+  if (magnitude(next - h) > least) return next;
+  // The secant of values that are very different lies on an end of the bracket.
+  return magnitude(e.high - e.low) > 4 * least ? e.low + 0.5 * (e.high - e.low) : h;
 }
 
 /// Begins the search for the zero of a candidate in a part of the step.
