@@ -1124,8 +1124,9 @@ TEST(FieldEvents, BesideVeryLargeValuesAreWhereTheFieldHasThem) {
   const Flow uniform = [](const Vector&) { return Vector{1, 0, 0}; };
   const double infinite = std::numeric_limits<double>::infinity();
   for (const double large : {1e36, infinite}) {
-    const PlaceFields fields(
-        {[&](const Vector& x) { return x[0] < 0.7 ? 15 : 15 + large * (x[0] - 0.7); }});
+    const PlaceFields fields({[&](const Vector& x) {
+      return x[0] < 0.7 ? 15 : std::isfinite(large) ? 15 + large * (x[0] - 0.7) : large;
+    }});
     TraceOptions options = smallSteps(0.5);
     options.rules.fields = &fields;
     add(options.rules, isovalueEvent(0, 20));
