@@ -147,7 +147,7 @@ def run_arrays(mesh):
     where = seeds(x)
     data = source("turn", TIMES, "float64", after=MARK, mesh=mesh, size=9)
     proxy = check.paths(data, where, MaximumError=1e-10, MaximumStepLength=0.05, **EVERY)
-    proxy.Events = ["isovalue height 20", "label level", "label level 10 positive", "isovalue level 7.5"]
+    proxy.Events = ["isovalue height 20", "label level", "label level 10", "isovalue level 7.5"]
     width = 2 * np.pi / 8
 
     def center(at):
@@ -180,7 +180,9 @@ def run_arrays(mesh):
         begin, s = TIMES[particle // len(x)], x[particle % len(x)]
         samples = np.linspace(begin, 2, 4001)
         for number, value in enumerate(values):
-            expected = changes(lambda t: value(turned(s, begin, t[:, None]), t), samples)
+            expected = changes(lambda t: value(turned(s, begin, t), t), samples)
+            if np.diff(expected).min(initial=1) < 0.15:
+                continue  # perhaps in one step
             here = time[found.of(ParticleId=particle, EventId=number)]
             expect(len(here) == len(expected), f"particle {particle}, event {number}: {here}, not {expected}")
             expect(abs(here - expected).max(initial=0) < 1e-6, f"particle {particle}, event {number}: {here}")
@@ -188,7 +190,10 @@ def run_arrays(mesh):
     expect((total > 20).all(), f"crossings {total}")
     expect(abs(found.data["height"][event == 0] - 20).max() < 1e-12, "the array at isovalues")
     if mesh == "image":
-        expect(abs(found.data["warm"][event == 5] - 12).max() < 1e-12 or total[5] == 0, "the array of cells")
+        # Values of cells change in time, or jump at faces.
+        faces = abs(found.points[event == 5, :2] / width - np.rint(found.points[event == 5, :2] / width)).min(axis=1)
+        off = abs(found.data["warm"][event == 5] - 12)
+        expect(((off < 1e-12) | (faces < 1e-8)).all() and (off < 1e-12).sum() > 5, f"the array of cells: {off}, {faces}")
         expect({"slabs", "warm"} <= set(paths.names), f"arrays of paths: {paths.names}")
     check.delete(proxy, data, where)
 
@@ -245,7 +250,7 @@ def run_surface():
         cells = check.arrays(paths.data.GetCellData())
         ids = cells.get("ParticleId", check.arrays(paths.data.GetPointData()).get("ParticleId"))
         for i in range(paths.data.GetNumberOfCells()):
-            first = wanted[ids[i]][:1]
+            first = wanted.get(ids[i], [])[:1]  # the last particles begin at the end
             end = [cells[name][i] for name in ("ReasonForTermination", "EventId", "TargetId")]
             expect(end == ([8, 0, labels[first[0][1]]] if first else [0, -1, -1]), f"{kind} {ids[i]} ends with {end}")
             expect(kind == "Pathlines" or not first, f"particle {ids[i]} has ended")
@@ -255,6 +260,7 @@ def run_surface():
     moving = surface(more="""
 time = self.GetExecutive().GetOutputInformation(0).Get(self.GetExecutive().UPDATE_TIME_STEP())
 points = vtkPoints()
+points.SetDataTypeToDouble()
 points.DeepCopy(output.GetPoints())
 for i in range(points.GetNumberOfPoints()):
     points.SetPoint(i, *(c + time for c in points.GetPoint(i)))
