@@ -116,12 +116,13 @@ void check(const EventArray& event, const Account& account, const PointArrayList
   const bool ofCells = isOfCells(event, account);
   const bool isMixed =
       std::find(all.dropped.begin(), all.dropped.end(), event.name) != all.dropped.end();
-  const bool isFleeting =
-      ofCells ? account.fleeting > 0
-              : std::find(all.fleeting.begin(), all.fleeting.end(), event.name) !=
-                    all.fleeting.end();
-  demand(!isFleeting, "use an array that data sets have at all time steps: ", name,
-         ofCells ? " at cells" : " at points", " is missing at some");
+  // Also if there is the other array: paths would take this one in some intervals, and that in others.
+  const bool comesAndGoes =
+      !(event.isLabel && ofCells) &&
+      std::find(all.fleeting.begin(), all.fleeting.end(), event.name) != all.fleeting.end();
+  demand(!comesAndGoes && !(ofCells && account.fleeting > 0),
+         "use an array that data sets have at all time steps: ", name,
+         comesAndGoes ? " at points" : " at cells", " is missing at some");
   demand(ofCells || account.atPoints > 0 || !isMixed,
          "use an array with one component: the numbers of components of ", name, " differ");
   demand(ofCells || account.atPoints > 0, "use an array of the input: there is no ", name,
