@@ -152,9 +152,10 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   const tributary::PathTracerSettings settings = this->MakeSettings();
   tributary::PathTracerRun run(context, settings, *this->State);
-  const bool isWhole = run.execute(
-      vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-      this->GetSurface(inputVector), vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
+  const bool isWhole =
+      run.execute(vtkDataObject::GetData(inputVector[0], 0),
+                  vtkDataObject::GetData(inputVector[1], 0), this->GetSurface(inputVector),
+                  vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
   this->IsUnderWay = run.isUnderWay();
   this->State->inputTimes = tributary::modificationTimes(*this);
   return isWhole;

@@ -21,9 +21,9 @@
  *
  * Port 1: the seeds, as for vtkAsyncStreamTracer. They may vary in time, see StaticSeeds.
  *
- * Port 2, optional: a surface for events, as for vtkAsyncStreamTracer. That of the first time step is
- * used for all of them, in situ that of the first execution. A modification of its pipeline restarts
- * with the first step, as one of the other inputs does. Checkpoints do not have it.
+ * Port 2, optional: a surface for events, as for vtkAsyncStreamTracer. That of the first time step
+ * is used for all of them, in situ that of the first execution. A modification of its pipeline
+ * restarts with the first step, as one of the other inputs does. Checkpoints do not have it.
  *
  * **Particles** are injected at steps, see ForceReinjectionEveryNSteps. Each step of the integrator
  * ends in the interval between two steps of the input in which it began, and the integrator begins
@@ -80,10 +80,10 @@
  * taken through the field at its times. Numbers, ages and lengths go on from interval to interval.
  * A time event is one of the age of a particle; SimulationTime is that of the data. A particle that
  * is still at its seed, within the rounding error of its position, does not cross a surface there.
- * The arrays of isovalues and labels must be there at all time steps, in all data sets. A label that
- * has changed at a time step is crossed at this time.
- * With OutputKind STREAKLINES or PARTICLES, or PathPoints TIME_STEPS, crossings are the same. An
- * error is reported if events are given and the mesh changes.
+ * The arrays of isovalues and labels must be there at all time steps, in all data sets. A label
+ * that has changed at a time step is crossed at this time. With OutputKind STREAKLINES or
+ * PARTICLES, or PathPoints TIME_STEPS, crossings are the same. An error is reported if events are
+ * given and the mesh changes.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
  * depend on the times requested before, except where cells overlap or a particle lies exactly on a

@@ -427,12 +427,12 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
       case Kind::CellValue: {
         const Source& source = sources_[field.array][piece];
         switch (field.type) {
-          vtkTemplateMacro(
-              const auto* values = static_cast<const VTK_TT*>(source.values);
-              const auto* later = static_cast<const VTK_TT*>(source.later);
-              auto* out = bufferOf<VTK_TT>(buffer); for (std::size_t i = 0; i < count; ++i) out[i] =
-                  cellValueAt(values, later, scratch.weights.cellId[i], field.isLabel,
-                              isUnsteady() ? scratch.shares[i] : 0));
+          vtkTemplateMacro(const auto* values = static_cast<const VTK_TT*>(source.values);
+                           const auto* later = static_cast<const VTK_TT*>(source.later);
+                           auto* out = bufferOf<VTK_TT>(buffer);
+                           for (std::size_t i = 0; i < count; ++i) out[i] =
+                               cellValueAt(values, later, scratch.weights.cellId[i], field.isLabel,
+                                           isUnsteady() ? scratch.shares[i] : 0));
         }
         break;
       }

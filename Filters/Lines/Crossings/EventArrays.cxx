@@ -42,8 +42,8 @@ const PointArray* find(const std::vector<PointArray>& arrays, const std::string&
   return found == arrays.end() ? nullptr : &*found;
 }
 
-/// The arrays of a piece at cells: that of the earlier step and that of the later one, which are the
-/// same in a steady field. Null if a step lacks it.
+/// The arrays of a piece at cells: that of the earlier step and that of the later one, which are
+/// the same in a steady field. Null if a step lacks it.
 std::array<vtkDataArray*, 2> cellArrays(const FlowPiece& piece, const std::string& name) {
   vtkDataArray* const array = cellArray(piece.dataSet, name);
   return {array, piece.laterDataSet ? cellArray(piece.laterDataSet, name) : array};
@@ -116,7 +116,8 @@ void check(const EventArray& event, const Account& account, const PointArrayList
   const bool ofCells = isOfCells(event, account);
   const bool isMixed =
       std::find(all.dropped.begin(), all.dropped.end(), event.name) != all.dropped.end();
-  // Also if there is the other array: paths would take this one in some intervals, and that in others.
+  // Also if there is the other array: paths would take this one in some intervals, and that in
+  // others.
   const bool comesAndGoes =
       !(event.isLabel && ofCells) &&
       std::find(all.fleeting.begin(), all.fleeting.end(), event.name) != all.fleeting.end();

@@ -489,8 +489,9 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
         const std::optional<double> way = crossingOf(t, {seed.x[0], seed.x[1], seed.x[2]}, along);
         if (!way || *way <= 0 || *way > most) continue;
         const Vector normal = normalOf(t);
-        expected.push_back({*way, t.label,
-                            normal[0] * along[0] + normal[1] * along[1] + normal[2] * along[2] > 0});
+        expected.push_back(
+            {*way, t.label,
+             normal[0] * along[0] + normal[1] * along[1] + normal[2] * along[2] > 0});
       }
       std::sort(expected.begin(), expected.end(),
                 [](const Hit& a, const Hit& b) { return a.way < b.way; });
@@ -516,8 +517,8 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
 TEST(PathEvents, AtASurfaceAtAStoredTimeAreCountedOnce) {
   const Flow uniform = constantFlow({0.25, 0, 0});
   const GridField field(world(), {0, 1, 2, 3}, {uniform, uniform, uniform, uniform});
-  // Two triangles side by side in the plane x = 0. Particle 0 is at their edge at a stored time, 1 in
-  // the middle of one of them, and 2 begins there.
+  // Two triangles side by side in the plane x = 0. Particle 0 is at their edge at a stored time, 1
+  // in the middle of one of them, and 2 begins there.
   const EventSurface surface({triangle({0, -0.5, -0.5}, {0, 0.5, -0.5}, {0, 0.5, 0.5}, 7),
                               triangle({0, -0.5, -0.5}, {0, 0.5, 0.5}, {0, -0.5, 0.5}, 8)});
   const std::vector<Seed> seeds{
@@ -680,7 +681,8 @@ TEST(PathEventPromise, HoldsForAnyCutOfGrids) {
       options.exchange.schedule = variant == 1 ? Schedule::Synchronous : Schedule::Asynchronous;
       const GridField cut(world(), times, flows, setup);
       const Traced traced = traceAllPaths(world(), cut, inside(seedsOf(world())), options);
-      EXPECT_EQ(differences(expected, traced), 0u) << "variant " << variant << (hasTargets ? ", targets" : "");
+      EXPECT_EQ(differences(expected, traced), 0u)
+          << "variant " << variant << (hasTargets ? ", targets" : "");
     }
   }
 }
