@@ -105,7 +105,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    * vectors must have the array, with one component. The points of both outputs have it, too,
    * whatever PointArrays is; an array of cells only if no array of points has its name. A step at
    * one of whose ends the array is not a number crosses nothing. Between two time steps, values are
-   * linear in time, and labels are those of the earlier step until the time of the later one.
+   * linear in time, and labels are those of the earlier step until the time of the later one; an
+   * array of cells has labels along lines if any text of a label names it.
    *
    * Further words: positive or negative (only crossings to the positive or the negative side count,
    * along the line from its seed), and end n (the n-th crossing of this event ends a line; without

@@ -1318,6 +1318,7 @@ TEST(BadEvents, AreRefused) {
   EXPECT_EQ(message([&] { return requireValid(options, {}), 0; }), "");
   options.progressOf = [](const Seed&) { return LineProgress(); };
   EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "progressOf empty"));
+  options.progressOf = nullptr;
   options.rules.events.event[0].kind = EventKind::Surface;
   EXPECT_TRUE(has(message([&] { return requireValid(options, {}), 0; }), "Event::surface"));
   options.rules.events.event[0].kind = EventKind::Plane;
@@ -1337,7 +1338,6 @@ TEST(BadEvents, AreRefused) {
   EXPECT_TRUE(has(message([&] { return isovalueEvent(MostEvents, 1); }), "Event::field"));
   EXPECT_TRUE(has(message([&] { return isovalueEvent(0, nan); }), "value"));
   EXPECT_TRUE(has(message([&] { return labelEvent(0, infinite); }), "label"));
-  options.progressOf = nullptr;
   options.rules.fields = &fields;
   options.rules.interval = TimeInterval{0, 1, 1};
   EXPECT_EQ(message([&] { return requireValid(options, {}), 0; }), "");

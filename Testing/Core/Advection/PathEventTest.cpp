@@ -474,8 +474,10 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
     TraceOptions options = optionsOf(integrator);
     options.rules.initialStep = 0.07;
     add(options.rules, surfaceEvent(surface));
-    add(options.rules, surfaceEvent(surface), 1, EventDirection::Positive);
     const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    options.rules.events.event[0].endsLine = 1;
+    options.rules.events.event[0].direction = EventDirection::Positive;
+    const Traced ending = traceAllPaths(world(), field, shareOf(world(), seeds), options);
     std::size_t all = 0;
     for (const Seed& seed : seeds) {
       struct Hit {
@@ -496,9 +498,7 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
       std::sort(expected.begin(), expected.end(),
                 [](const Hit& a, const Hit& b) { return a.way < b.way; });
       std::vector<CrossingPoint> found;
-      if (traced.crossings.count(2 * seed.id))
-        for (const CrossingPoint& crossing : traced.crossings.at(2 * seed.id))
-          if (crossing.event == 0) found.push_back(crossing);
+      if (traced.crossings.count(2 * seed.id)) found = traced.crossings.at(2 * seed.id);
       ASSERT_EQ(found.size(), expected.size()) << "particle " << seed.id;
       for (std::size_t i = 0; i < found.size(); ++i) {
         const double time = timeOf(wayUntil, begun + expected[i].way, seed.time, times.back());
@@ -507,8 +507,9 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
       }
       all += found.size();
       const bool ends = !expected.empty() && expected.back().isOut;
-      EXPECT_EQ(traced.ends.at(2 * seed.id).second, ends ? 1 : -1) << "particle " << seed.id;
-      EXPECT_EQ(traced.targets.at(2 * seed.id), ends ? expected.back().label : -1);
+      EXPECT_EQ(traced.ends.at(2 * seed.id).second, -1) << "particle " << seed.id;
+      EXPECT_EQ(ending.ends.at(2 * seed.id).second, ends ? 0 : -1) << "particle " << seed.id;
+      EXPECT_EQ(ending.targets.at(2 * seed.id), ends ? expected.back().label : -1);
     }
     EXPECT_GT(all, 25u);
   }

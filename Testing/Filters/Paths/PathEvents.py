@@ -299,6 +299,11 @@ def run_case(case):
         expect(found[2.0].crossings.count > 60, f"only {found[2.0].crossings.count} crossings")
         expect({2, 1} <= set(found[2.0].crossings.data["CrossingNumber"].tolist()), "no second crossing")
         expect(8 in found[2.0].reasons, "no path was ended")
+        if has_surface:
+            crossings = found[2.0].crossings
+            expect(set(crossings.data["EventId"].tolist()) == set(range(len(TARGETS))), "events without crossings")
+            height = crossings.data["height"][crossings.of(EventId=2)]
+            expect(abs(height - 20).max() < 1e-12, f"the array at isovalues: {height}")
         first = first or hashes
         expect(hashes == first, f"{cut}, {way}: {hashes}, not {first}")
         check.delete(proxy, data, *(more[name] for name in more if name == "EventSurfaces"))
@@ -309,21 +314,22 @@ def run_case(case):
 def run_kinds():
     """Crossings are the same with all kinds of output, and without any other."""
     where = seeds(cloud(40))
-    data = source("swirl", TIMES, mesh="tetrahedra", size=7)
+    data, target = source("swirl", TIMES, mesh="tetrahedra", size=7, after=MARK), surface()
+    more = {**EVERY, "EventSurfaces": target, "Events": [*EVENTS[:5], "surface negative", "isovalue height 20", "label slabs"]}
     usual = {}
     for vorticity in (0, 1):
-        proxy = check.paths(data, where, **EVERY, ComputeVorticity=vorticity, Events=EVENTS)
+        proxy = check.paths(data, where, **more, ComputeVorticity=vorticity)
         usual[vorticity] = [Paths(proxy, when).crossings.digest() for when in (0.75, 2.0)]
         check.delete(proxy)
     for kind in KINDS:
-        proxy = check.paths(data, where, **{**EVERY, **kind}, Events=EVENTS)
+        proxy = check.paths(data, where, **{**more, **kind})
         paths = [Paths(proxy, when) for when in (0.75, 2.0)]
         digests = [each.crossings.digest() for each in paths]
         expect(digests == usual[kind.get("ComputeVorticity", 1)], f"crossings with {kind}")
         if "CrossingsOnly" in kind:
             expect(not paths[-1].ids and not paths[-1].statistic("PointsRecorded"), "points with Crossings Only")
         check.delete(proxy)
-    check.delete(data, where)
+    check.delete(data, where, target)
     return "-".join(usual[0] + usual[1])
 
 
