@@ -287,23 +287,28 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
                       if (field.later) laterAll = agreeOnPointArrays(through, *field.later);
                     });
   skippedTrees_ = field.skippedTrees;
-  collectively(transport, [&] {
+  const auto match = [&] {
     if (field.later) matchSteps(all, laterAll);
     require(!field.later || !hasEvents(), "Events",
             "given for a mesh that changes between the times " + numberText(earlier.time) +
                 " and " + numberText(later.time),
             "remove the events, or use an input whose cells stay the same");
-  });
+  };
   const std::vector<EventArray>& eventArrays = settings_.eventArrays;
   std::vector<std::size_t> eventPlaces;
-  if (!eventArrays.empty())
+  if (!eventArrays.empty()) {
+    collectively(transport, match);
     segment.list = selectWithEvents(transport, all, *field.flow, settings_.pointArrays, eventArrays,
                                     eventPlaces);
+  }
   collectively(transport, [&] {
+    if (eventArrays.empty()) {
+      match();
+      segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
+    }
     field.options.rules.record = recordsSteps();
     field.options.recordEnds = !recordsSteps() && !settings_.crossingsOnly;
     field.options.monitor = [this](double share) { return monitor(share); };
-    if (eventArrays.empty()) segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
     if (hasSurface()) setSurface(field.options.rules.events, *state_.surface);
     const auto make = [&](const FlowDomain& flow, const PointArrayList& list,
                           const StepRules& rules, std::optional<PointEvaluator>& evaluator) {

@@ -11,7 +11,7 @@ import films
 import numpy as np
 from Surfaces import sphere, surface
 from tracking import expect
-from unsteady import CENTER, Paths, accelerated, seeds, source, turned
+from unsteady import CENTER, Paths, Simulation, accelerated, seeds, source, turned
 
 TIMES = [0.0, 0.5, 1.0, 2.0]
 EVERY = {"ForceReinjectionEveryNSteps": 1}
@@ -282,6 +282,26 @@ output.SetPoints(points)
     return alone
 
 
+def run_in_situ():
+    """The surface of the first execution is that of all others, although its source executes again."""
+    where, target = seeds(cloud(30)), surface("cyclic")
+    properties = {**EVERY, "EventSurfaces": target, "Events": ["surface", "isovalue height 20", "label level"]}
+
+    def output(proxy, when):
+        check.touch(target)
+        paths = Paths(proxy, when)
+        counts.append(paths.crossings.count)
+        return paths
+
+    counts = []
+    found = Simulation(False, TIMES).digests(range(4), lambda data: check.paths(data, where, **properties), output)
+    data = source("swirl", TIMES, mesh="image", size=9)
+    proxy = check.paths(data, where, **properties)
+    expect(found == [Paths(proxy, when).digest() for when in TIMES], "in situ")
+    expect(counts[0] == 0 and counts[-1] > 30, f"crossings {counts}")
+    check.delete(proxy, data, where, target)
+
+
 def run_case(case):
     """All ways to cut the data, and to ask for times, give the same bits."""
     arguments, properties = CASES[case]
@@ -340,6 +360,7 @@ def main():
     for mesh in ("image", "tetrahedra"):
         run_arrays(mesh)
     hashes["surface"] = run_surface()
+    run_in_situ()
     hashes["kinds"] = run_kinds()
     check.write_hashes(hashes)
 
