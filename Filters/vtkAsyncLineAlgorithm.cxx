@@ -12,19 +12,40 @@
 
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 //------------------------------------------------------------------------------
-vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed, bool isForStreamlines)
-    : vtkAsyncParticleAlgorithm(terminalSpeed), IsForStreamlines(isForStreamlines) {
-  this->SetNumberOfInputPorts(2);
+vtkAsyncLineAlgorithm::vtkAsyncLineAlgorithm(double terminalSpeed)
+    : vtkAsyncParticleAlgorithm(terminalSpeed) {
+  this->SetNumberOfInputPorts(3);
   this->SetNumberOfOutputPorts(2);
 }
 
 //------------------------------------------------------------------------------
 void vtkAsyncLineAlgorithm::SetSourceConnection(vtkAlgorithmOutput* seeds) {
   this->SetInputConnection(1, seeds);
+}
+
+//------------------------------------------------------------------------------
+int vtkAsyncLineAlgorithm::FillInputPortInformation(int port, vtkInformation* info) {
+  if (port == SURFACES) {
+    info->Set(vtkAlgorithm::INPUT_IS_OPTIONAL(), 1);
+  }
+  return this->Superclass::FillInputPortInformation(port, info);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncLineAlgorithm::SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces) {
+  this->SetInputConnection(SURFACES, surfaces);
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncLineAlgorithm::SetSurfaceLabelArray(const char* name) {
+  const std::string array = name ? name : "";
+  if (this->SurfaceLabelArray != array) {
+    this->SurfaceLabelArray = array;
+    this->Modified();
+  }
 }
 
 //------------------------------------------------------------------------------
@@ -79,7 +100,8 @@ void vtkAsyncLineAlgorithm::CheckProperties() {
   this->Superclass::CheckProperties();
   tributary::require(std::isfinite(this->RotationScale), "Rotation Scale", this->RotationScale,
                      "set it to a finite number");
-  tributary::require(this->ParseEvents(nullptr).count > 0 || !this->CrossingsOnly, "Crossings Only",
+  std::vector<tributary::EventArray> named;
+  tributary::require(this->ParseEvents(named).count > 0 || !this->CrossingsOnly, "Crossings Only",
                      "on without events", "add an event to Events, or turn it off");
 }
 
@@ -90,24 +112,24 @@ void vtkAsyncLineAlgorithm::DescribeProperties(tributary::PropertyList& list) {
   list.add("Rotation Scale", this->RotationScale);
   list.addAll("Point Arrays", this->PointArrays);
   list.addAll("Events", this->Events);
+  list.add("Event Surfaces", this->HasSurface());
+  list.add("Surface Label Array", this->SurfaceLabelArray);
   list.add("Crossings Only", this->CrossingsOnly);
 }
 
 //------------------------------------------------------------------------------
 bool vtkAsyncLineAlgorithm::HasSurface() {
-  return this->GetNumberOfInputPorts() > SURFACES &&
-         this->GetNumberOfInputConnections(SURFACES) > 0;
+  return this->GetNumberOfInputConnections(SURFACES) > 0;
 }
 
 //------------------------------------------------------------------------------
-tributary::EventList vtkAsyncLineAlgorithm::ParseEvents(std::vector<tributary::EventArray>* named) {
-  std::vector<tributary::EventArray> arrays;
-  const tributary::EventList events = tributary::parseEvents(
-      this->Events, this->IsForStreamlines ? &arrays : nullptr, this->HasSurface());
-  if (named) {
-    *named = std::move(arrays);
-  }
-  return events;
+vtkDataObject* vtkAsyncLineAlgorithm::GetSurface(vtkInformationVector** inputVector) {
+  return this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr;
+}
+
+//------------------------------------------------------------------------------
+tributary::EventList vtkAsyncLineAlgorithm::ParseEvents(std::vector<tributary::EventArray>& named) {
+  return tributary::parseEvents(this->Events, named, this->HasSurface());
 }
 
 //------------------------------------------------------------------------------
@@ -116,7 +138,8 @@ tributary::LineSettings vtkAsyncLineAlgorithm::MakeLineSettings() {
   settings.computeVorticity = this->ComputeVorticity;
   settings.rotationScale = this->RotationScale;
   settings.pointArrays = this->PointArrays;
-  settings.rules.events = this->ParseEvents(&settings.eventArrays);
+  settings.rules.events = this->ParseEvents(settings.eventArrays);
+  settings.surfaceLabels = this->SurfaceLabelArray;
   settings.crossingsOnly = this->CrossingsOnly;
   return settings;
 }
@@ -131,6 +154,7 @@ void vtkAsyncLineAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
     os << " \"" << name << "\"";
   }
   os << "\n";
+  os << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n";
   os << indent << "CrossingsOnly: " << this->CrossingsOnly << "\n" << indent << "Events:";
   for (const std::string& event : this->Events) {
     os << " \"" << event << "\"";

@@ -4,8 +4,9 @@
  * @brief   Superclass of filters that trace particles from seeds through a vector field
  *
  * vtkAsyncLineAlgorithm has the seeds and the properties of the output that vtkAsyncStreamTracer
- * and vtkAsyncPathTracer share. Port 1 is the source of the seeds. The second output contains
- * the crossings of events.
+ * and vtkAsyncPathTracer share. Port 1 is the source of the seeds, and port 2, which is optional, a
+ * surface for events. The second output contains the
+ * crossings of events.
  *
  * @sa
  * vtkAsyncParticleAlgorithm
@@ -21,6 +22,7 @@
 #include <string>  // For PointArrays
 #include <vector>  // For Events
 
+class vtkDataObject;
 class vtkPolyData;
 namespace tributary {
 struct EventArray;
@@ -89,14 +91,13 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    *   (1, 0, 0) and 0
    * - length l: where the line has the length l
    * - time t: where the absolute time since the seed is t
-   * - isovalue name v (streamlines only): where an array of the input, interpolated, has the value
-   *   v. The array is sought at points first, then at cells.
-   * - label name l (streamlines only): the boundary of the region in which an array has the value
-   *   l; positive is the way into the region. The array is sought at cells first, then at points; a
-   *   position has the label of its cell, or of the point of the cell with the largest weight.
-   *   Without l, each change of the label, without a direction.
-   * - surface (streamlines only): a triangle of port 2, positive on the side to which its normal
-   *   points
+   * - isovalue name v: where an array of the input, interpolated, has the value v. The array is
+   *   sought at points first, then at cells.
+   * - label name l: the boundary of the region in which an array has the value l; positive is the
+   *   way into the region. The array is sought at cells first, then at points; a position has the
+   *   label of its cell, or of the point of the cell with the largest weight. Without l, each
+   *   change of the label, without a direction.
+   * - surface: a triangle of port 2, positive on the side to which its normal points
    *
    * If port 2 is connected and no text begins with surface, "surface end 1" is added at the end:
    * lines end at the surface.
@@ -104,7 +105,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    * The name of an array is put in quotes if it has blanks or commas. All data sets with the
    * vectors must have the array, with one component. The points of both outputs have it, too,
    * whatever PointArrays is; an array of cells only if no array of points has its name. A step at
-   * one of whose ends the array is not a number crosses nothing.
+   * one of whose ends the array is not a number crosses nothing. Between two time steps, values are
+   * linear in time, and labels are those of the earlier step until the time of the later one; an
+   * array of cells has labels along lines if any text of a label names it.
    *
    * Further words: positive or negative (only crossings to the positive or the negative side count,
    * along the line from its seed), and end n (the n-th crossing of this event ends a line; without
@@ -112,6 +115,20 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
    */
   void AddEvent(const char* text);
   void ClearEvents();
+  ///@}
+
+  /**
+   * Sets the connection of port 2, the pipeline that produces the surface of events; null for none.
+   */
+  void SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces);
+
+  ///@{
+  /**
+   * The name of an array of the cells of port 2, whose whole numbers become TargetId. Empty: the
+   * numbers of its blocks. Default: empty.
+   */
+  void SetSurfaceLabelArray(const char* name);
+  const char* GetSurfaceLabelArray() const { return this->SurfaceLabelArray.c_str(); }
   ///@}
 
   ///@{
@@ -127,10 +144,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
 
  protected:
   /// @param terminalSpeed  the default of the filter
-  /// @param isForStreamlines  whether events may be of arrays of the input, and at surfaces
-  vtkAsyncLineAlgorithm(double terminalSpeed, bool isForStreamlines);
+  explicit vtkAsyncLineAlgorithm(double terminalSpeed);
   ~vtkAsyncLineAlgorithm() override = default;
 
+  int FillInputPortInformation(int port, vtkInformation* info) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   void CheckProperties() override;
   /// Adds the properties that determine the points of lines and their arrays.
@@ -143,18 +160,19 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   double RotationScale = 1.0;
   std::set<std::string> PointArrays;
   std::vector<std::string> Events;
+  std::string SurfaceLabelArray;
   bool CrossingsOnly = false;
 
-  /// Local. Whether port 2 is connected, the surface of events, if the filter has this port.
+  /// Local. Whether port 2 is connected, the surface of events.
   bool HasSurface();
+  /// Local. The surface of events of this rank; null without one.
+  vtkDataObject* GetSurface(vtkInformationVector** inputVector);
 
   static constexpr int SURFACES = 2;
 
  private:
-  /// Local. The events, and the arrays that they name, unless these are not wanted.
-  [[nodiscard]] tributary::EventList ParseEvents(std::vector<tributary::EventArray>* named);
-
-  const bool IsForStreamlines;
+  /// Local. The events, and the arrays that they name.
+  [[nodiscard]] tributary::EventList ParseEvents(std::vector<tributary::EventArray>& named);
 
   vtkAsyncLineAlgorithm(const vtkAsyncLineAlgorithm&) = delete;
   void operator=(const vtkAsyncLineAlgorithm&) = delete;

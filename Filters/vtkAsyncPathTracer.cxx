@@ -29,7 +29,7 @@ using Pipeline = vtkStreamingDemandDrivenPipeline;
 
 //------------------------------------------------------------------------------
 vtkAsyncPathTracer::vtkAsyncPathTracer()
-    : vtkAsyncLineAlgorithm(0.0, false), State(new tributary::PathTracerState) {}
+    : vtkAsyncLineAlgorithm(0.0), State(new tributary::PathTracerState) {}
 
 //------------------------------------------------------------------------------
 vtkAsyncPathTracer::~vtkAsyncPathTracer() = default;
@@ -56,6 +56,11 @@ int vtkAsyncPathTracer::RequestUpdateExtent(vtkInformation* request,
     if (seeds) {
       const std::size_t step = this->StaticSeeds ? 0 : plan.next();
       seeds->Set(Pipeline::UPDATE_TIME_STEP(), plan.steps()[step]);
+    }
+    if (this->HasSurface()) {
+      // One surface for all steps, so that paths do not depend on the times requested before.
+      inputVector[SURFACES]->GetInformationObject(0)->Set(Pipeline::UPDATE_TIME_STEP(),
+                                                          plan.steps().front());
     }
   }
   return 1;
@@ -147,9 +152,10 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
   const tributary::RunContext context = this->MakeRunContext(transport, statistics);
   const tributary::PathTracerSettings settings = this->MakeSettings();
   tributary::PathTracerRun run(context, settings, *this->State);
-  const bool isWhole = run.execute(
-      vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-      vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
+  const bool isWhole =
+      run.execute(vtkDataObject::GetData(inputVector[0], 0),
+                  vtkDataObject::GetData(inputVector[1], 0), this->GetSurface(inputVector),
+                  vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
   this->IsUnderWay = run.isUnderWay();
   this->State->inputTimes = tributary::modificationTimes(*this);
   return isWhole;

@@ -21,6 +21,10 @@
  *
  * Port 1: the seeds, as for vtkAsyncStreamTracer. They may vary in time, see StaticSeeds.
  *
+ * Port 2, optional: a surface for events, as for vtkAsyncStreamTracer. That of the first time step
+ * is used for all of them, in situ that of the first execution. A modification of its pipeline
+ * restarts with the first step, as one of the other inputs does. Checkpoints do not have it.
+ *
  * **Particles** are injected at steps, see ForceReinjectionEveryNSteps. Each step of the integrator
  * ends in the interval between two steps of the input in which it began, and the integrator begins
  * anew at each of them. A particle that leaves the domain, or meets vectors that are not finite,
@@ -53,7 +57,8 @@
  *   AngularVelocity (double) and Rotation (double, radians).
  * - Cell data: ReasonForTermination (int, see the enumeration) of pathlines and particles,
  *   ParticleId of pathlines, InjectedPointId of streaklines. With events, pathlines and particles
- *   also have EventId (int), the event that ended the path, or -1.
+ *   also have EventId (int), the event that ended the path, or -1. With a surface, also TargetId
+ *   (vtkIdType): the label of the triangle at which the path ended, or -1.
  * - Field data: statistics (see vtkAsyncAlgorithm). Since the first step: Injections, Injected (the
  *   particles), OutsideSeeds (in no cell), StepsAdded and HistoryBytes (the memory of the points
  *   that are kept). At the time of the output: Particles (inside) and OutputPoints. Of this
@@ -61,20 +66,24 @@
  * DomainBytes (the most memory of a domain, beyond the
  * input), PointsRecorded, PeriodX, PeriodY and PeriodZ (of the axes that Periodic selects),
  * Handovers, Loans, and those of the exchange and of AutoTune. With events, Crossings (of the
- * second output).
+ * second output). With a surface, ReusedSurface (1 if that of the request before was reused),
+ * SurfaceTriangles and SurfaceBytes (of each rank).
  *
  * **Second output.** Crossings of events (see AddEvent) until the time of the output: a vertex for
  * each, with double coordinates, ordered by particle and along its path. Point data: those of
  * pathlines without Rotation, ArcLength (double, the length of the straight lines between the
  * points of the path, from its injection), EventId (int) and CrossingNumber (int, from 1 for each
- * event and particle). Without events, there are no points.
+ * event and particle), and with a surface TargetId (as in vtkAsyncStreamTracer). Without events,
+ * there are no points.
  *
  * **Crossings** are those of vtkAsyncStreamTracer, with the steps of paths: a part of a step is
  * taken through the field at its times. Numbers, ages and lengths go on from interval to interval.
  * A time event is one of the age of a particle; SimulationTime is that of the data. A particle that
  * is still at its seed, within the rounding error of its position, does not cross a surface there.
- * With OutputKind STREAKLINES or PARTICLES, or PathPoints TIME_STEPS, crossings are the same. An
- * error is reported if events are given and the mesh changes.
+ * The arrays of isovalues and labels must be there at all time steps, in all data sets. A label
+ * that has changed at a time step is crossed at this time. With OutputKind STREAKLINES or
+ * PARTICLES, or PathPoints TIME_STEPS, crossings are the same. An error is reported if events are
+ * given and the mesh changes.
  *
  * **Bitwise reproducibility.** As that of vtkAsyncStreamTracer. Also, the output at a step does not
  * depend on the times requested before, except where cells overlap or a particle lies exactly on a

@@ -19,26 +19,12 @@ vtkStandardNewMacro(vtkAsyncStreamTracer);
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::vtkAsyncStreamTracer()
-    : vtkAsyncLineAlgorithm(1e-12, true), State(new tributary::StreamTracerState) {
-  this->SetNumberOfInputPorts(3);
+    : vtkAsyncLineAlgorithm(1e-12), State(new tributary::StreamTracerState) {
   this->SetNumberOfOutputPorts(3);
 }
 
 //------------------------------------------------------------------------------
 vtkAsyncStreamTracer::~vtkAsyncStreamTracer() = default;
-
-//------------------------------------------------------------------------------
-int vtkAsyncStreamTracer::FillInputPortInformation(int port, vtkInformation* info) {
-  if (port == SURFACES) {
-    info->Set(vtkAlgorithm::INPUT_IS_OPTIONAL(), 1);
-  }
-  return this->Superclass::FillInputPortInformation(port, info);
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces) {
-  this->SetInputConnection(SURFACES, surfaces);
-}
 
 //------------------------------------------------------------------------------
 void vtkAsyncStreamTracer::CheckProperties() {
@@ -51,15 +37,6 @@ void vtkAsyncStreamTracer::CheckProperties() {
   require(this->Destinations != LABEL_ARRAY || !this->EndLabelArray.empty(), "End Label Array",
           "empty",
           "set it to the name of a cell or point array of the input, or turn Destinations off");
-}
-
-//------------------------------------------------------------------------------
-void vtkAsyncStreamTracer::SetSurfaceLabelArray(const char* name) {
-  const std::string array = name ? name : "";
-  if (this->SurfaceLabelArray != array) {
-    this->SurfaceLabelArray = array;
-    this->Modified();
-  }
 }
 
 //------------------------------------------------------------------------------
@@ -104,8 +81,6 @@ void vtkAsyncStreamTracer::DescribeProperties(tributary::PropertyList& list) {
   list.add("Maximum Integration Time", this->MaximumIntegrationTime);
   list.add("Surface Streamlines", this->SurfaceStreamlines);
   list.add("Report Rejected Seeds", this->ReportRejectedSeeds);
-  list.add("Event Surfaces", this->HasSurface());
-  list.add("Surface Label Array", this->SurfaceLabelArray);
   list.add("Crossing Arrays", this->CrossingArrays);
   list.add("Destinations", this->Destinations);
   list.add("Seed Label Array", this->SeedLabelArray);
@@ -130,7 +105,6 @@ tributary::StreamTracerSettings vtkAsyncStreamTracer::MakeSettings() {
   settings.backward = this->IntegrationDirection != FORWARD;
   settings.joinDirections = this->JoinDirections;
   settings.reportRejectedSeeds = this->ReportRejectedSeeds;
-  settings.surfaceLabels = this->SurfaceLabelArray;
   if (this->Destinations != NO_DESTINATIONS) {
     settings.destinations = {this->Destinations == LABEL_ARRAY ? tributary::DestinationKind::Label
                                                                : tributary::DestinationKind::Reason,
@@ -162,9 +136,8 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   const tributary::StreamTracerSettings settings = this->MakeSettings();
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-               this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr,
-               vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1),
-               vtkTable::GetData(outputVector, 2));
+               this->GetSurface(inputVector), vtkPolyData::GetData(outputVector, 0),
+               vtkPolyData::GetData(outputVector, 1), vtkTable::GetData(outputVector, 2));
 }
 
 //------------------------------------------------------------------------------
@@ -176,7 +149,6 @@ void vtkAsyncStreamTracer::PrintSelf(ostream& os, vtkIndent indent) {
      << indent << "MaximumIntegrationTime: " << this->MaximumIntegrationTime << "\n"
      << indent << "SurfaceStreamlines: " << this->SurfaceStreamlines << "\n"
      << indent << "ReportRejectedSeeds: " << this->ReportRejectedSeeds << "\n"
-     << indent << "SurfaceLabelArray: " << this->SurfaceLabelArray << "\n"
      << indent << "CrossingArrays: " << this->CrossingArrays << "\n"
      << indent << "Destinations: " << this->Destinations << "\n"
      << indent << "SeedLabelArray: " << this->SeedLabelArray << "\n"

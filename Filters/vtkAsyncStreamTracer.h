@@ -226,20 +226,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   ///@}
 
   /**
-   * Sets the connection of port 2, the pipeline that produces the surface of events; null for none.
-   */
-  void SetEventSurfaceConnection(vtkAlgorithmOutput* surfaces);
-
-  ///@{
-  /**
-   * The name of an array of the cells of port 2, whose whole numbers become TargetId. Empty: the
-   * numbers of its blocks. Default: empty.
-   */
-  void SetSurfaceLabelArray(const char* name);
-  const char* GetSurfaceLabelArray() const { return this->SurfaceLabelArray.c_str(); }
-  ///@}
-
-  /**
    * Values of CrossingArrays.
    */
   enum CrossingArraysOf { ALL_ARRAYS = 0, IDS_AND_TIMES = 1, NO_ARRAYS = 2 };
@@ -298,7 +284,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   vtkAsyncStreamTracer();
   ~vtkAsyncStreamTracer() override;
 
-  int FillInputPortInformation(int port, vtkInformation* info) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
@@ -313,7 +298,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncStreamTracer : public vtkAsyncLineAlgorith
   double MaximumIntegrationTime = 0.0;
   bool SurfaceStreamlines = false;
   bool ReportRejectedSeeds = false;
-  std::string SurfaceLabelArray;
   int CrossingArrays = ALL_ARRAYS;
   int Destinations = NO_DESTINATIONS;
   std::string SeedLabelArray;

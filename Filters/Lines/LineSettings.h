@@ -33,6 +33,7 @@ struct LineSettings : TraceSettings {
   double rotationScale = 1;
   std::set<std::string> pointArrays = {};    ///< Those that lines carry; all if it is empty.
   std::vector<EventArray> eventArrays = {};  ///< Those of events, by Event::field.
+  std::string surfaceLabels = {};  ///< The array of the cells of the surface; empty for none.
   bool crossingsOnly = false;
 };
 

@@ -19,6 +19,7 @@ struct PointArray {
   std::vector<std::string> componentNames;  ///< May be empty.
   bool isScalars = false, isVectors = false;
   bool ofCells = false;                 ///< Of an event: cell data, not interpolated.
+  bool isLabel = false;                 ///< With ofCells: the values are labels.
   std::vector<vtkDataArray*> perPiece;  ///< Of this rank; null for a piece without the array.
   /// In an unsteady field: those at the end of the interval; otherwise empty.
   std::vector<vtkDataArray*> laterPerPiece;

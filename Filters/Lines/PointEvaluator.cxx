@@ -172,6 +172,17 @@ double valueAt(const T* values, const Weights& weights, bool ofCell, bool isLabe
   return isLabel ? label : sum;
 }
 
+/// The value of a cell at a share of the interval, or in a steady field.
+/// @param values,later  null for a piece without the array, as is `later` in a steady field
+template <class T>
+T cellValueAt(const T* values, const T* later, vtkIdType cell, bool isLabel, double share) {
+  const T* const at = share == 1 ? later : values;
+  if (!at || (!later && share > 0)) return missingValue<T>();
+  if (isLabel || share == 0 || share == 1) return at[cell];
+  return toValue<T>(
+      between(static_cast<double>(values[cell]), static_cast<double>(later[cell]), share));
+}
+
 /// How an array travels with a copy of a block.
 enum class Content : std::uint64_t {
   Nothing,        // the piece lacks it
@@ -243,6 +254,7 @@ void PointEvaluator::describeFields(const PointArrayList& arrays) {
     add(array.ofCells ? Kind::CellValue : Kind::Interpolated, array.name, array.type,
         array.components, a);
     fields_.back().isHidden = isHidden;
+    fields_.back().isLabel = array.isLabel;
     std::vector<Source>& sources = sources_.emplace_back();
     for (std::size_t piece = 0; piece < array.perPiece.size(); ++piece)
       sources.push_back(
@@ -321,15 +333,21 @@ void PointEvaluator::evaluateVelocity(const FieldBlock& block, Scratch& scratch)
 }
 
 double PointEvaluator::valueOf(std::size_t array, bool isLabel, const FieldBlock& block,
-                               const Weights& weights) const {
+                               const Weights& weights, double time) const {
   const PointField& field = fields_[firstArray_ + array];
-  const void* const values = sources_[array][index(block.piece())].values;
-  double value = std::numeric_limits<double>::quiet_NaN();
-  if (values) switch (field.type) {
-      vtkTemplateMacro(value = valueAt(static_cast<const VTK_TT*>(values), weights,
-                                       field.kind == PointField::Kind::CellValue, isLabel));
-    }
-  return value;
+  const Source& source = sources_[array][index(block.piece())];
+  const auto valueIn = [&](const void* values) {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (values) switch (field.type) {
+        vtkTemplateMacro(value = valueAt(static_cast<const VTK_TT*>(values), weights,
+                                         field.kind == PointField::Kind::CellValue, isLabel));
+      }
+    return value;
+  };
+  const double share = isUnsteady() ? shareAt(time) : 0;
+  if (share == 0 || (isLabel && share != 1)) return valueIn(source.values);
+  if (share == 1) return valueIn(source.later);
+  return between(valueIn(source.values), valueIn(source.later), share);
 }
 
 double PointEvaluator::angularVelocity(const double v[3], const double w[3]) const {
@@ -358,10 +376,8 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
   const std::size_t room = scratch.weights.groups() * Weights::Lanes;
   const bool hasVelocity = computeVorticity_ || (flow_.cellCentered && !flow_.isDerived);
   if (isUnsteady()) {
-    const TimeInterval& interval = *rules_.interval;
     scratch.shares.resize(count);
-    for (std::size_t i = 0; i < count; ++i)
-      scratch.shares[i] = (points[i].time - interval.begin) / (interval.end - interval.begin);
+    for (std::size_t i = 0; i < count; ++i) scratch.shares[i] = shareAt(points[i].time);
     scratch.laterVectors.resize(3 * room);
   }
   if (hasVelocity) evaluateVelocity(block, scratch);
@@ -409,12 +425,14 @@ void PointEvaluator::evaluate(const FieldBlock& block, Span<const TrajectoryPoin
         break;
       }
       case Kind::CellValue: {
-        const void* const source = sources_[field.array][piece].values;
+        const Source& source = sources_[field.array][piece];
         switch (field.type) {
-          vtkTemplateMacro(const auto* values = static_cast<const VTK_TT*>(source);
+          vtkTemplateMacro(const auto* values = static_cast<const VTK_TT*>(source.values);
+                           const auto* later = static_cast<const VTK_TT*>(source.later);
                            auto* out = bufferOf<VTK_TT>(buffer);
                            for (std::size_t i = 0; i < count; ++i) out[i] =
-                               values ? values[scratch.weights.cellId[i]] : missingValue<VTK_TT>());
+                               cellValueAt(values, later, scratch.weights.cellId[i], field.isLabel,
+                                           isUnsteady() ? scratch.shares[i] : 0));
         }
         break;
       }

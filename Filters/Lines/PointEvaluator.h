@@ -22,7 +22,9 @@ struct PointField {
     Position,
     Time,
     Interpolated,
-    CellValue,  ///< That of the cell: PointArray::ofCells.
+    /// That of the cell: PointArray::ofCells. In time, labels are those of the earlier step until
+    /// the end of the interval.
+    CellValue,
     CellVelocity,
     Vorticity,
     AngularVelocity,
@@ -37,6 +39,7 @@ struct PointField {
   std::size_t bytes;      ///< Size of a tuple.
   std::size_t array;      ///< With Kind::Interpolated and CellValue: index in the PointArrayList.
   bool isHidden = false;  ///< Values of cells under the name of another field.
+  bool isLabel = false;   ///< PointArray::isLabel.
 };
 
 /// Whether a field is an array of the output. Derived vectors are not: frames need them.
@@ -71,13 +74,15 @@ class PointEvaluator : public BlockCargo {
   /// Index of the field with the velocity. Derived vectors have one only with vorticity.
   std::size_t velocityField() const { return velocityField_; }
 
-  /// Thread-safe. An array of one component at a point of a steady field, not rounded to the type
-  /// of the array; not a number if the piece lacks it.
+  /// Thread-safe. An array of one component at a point, not rounded to the type of the array; not a
+  /// number if the piece lacks it.
   /// @param array  index in the PointArrayList
   /// @param isLabel  do not interpolate: take the value of the cell's point with the largest
-  ///                 weight, of points with equal weights the smallest value
+  ///                 weight, of points with equal weights the smallest value. In an unsteady field,
+  ///                 take it from the earlier step until the end of the interval
+  /// @param time  of the point, in an unsteady field
   [[nodiscard]] double valueOf(std::size_t array, bool isLabel, const FieldBlock& block,
-                               const Weights& weights) const;
+                               const Weights& weights, double time) const;
 
   /// The angular velocity about the direction of a velocity.
   double angularVelocity(const double velocity[3], const double vorticity[3]) const;
@@ -110,6 +115,11 @@ class PointEvaluator : public BlockCargo {
   void describeFields(const PointArrayList& arrays);
   const void* valuesOf(vtkDataArray* array, int type);
   bool isUnsteady() const { return rules_.interval.has_value(); }
+  /// How far in the interval a time is, in [0, 1].
+  double shareAt(double time) const {
+    const TimeInterval& interval = *rules_.interval;
+    return (time - interval.begin) / (interval.end - interval.begin);
+  }
   /// The velocity, and the vorticity if it is wanted.
   void evaluateVelocity(const FieldBlock& block, Scratch& scratch) const;
   void evaluateVelocity(const FieldBlock& block, const ArrayView& velocity,

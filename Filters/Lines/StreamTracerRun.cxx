@@ -154,18 +154,14 @@ TraceOptions StreamTracerRun::makeOptions(const FlowSetup& setup, PointArrayList
 
 /// Collective. Sets the surface of events.
 /// @return the surface, which must outlive the trace, or null if no event needs one
-std::shared_ptr<SurfaceTarget> StreamTracerRun::setSurface(vtkDataObject* surfaces,
-                                                           EventList& events) {
+std::shared_ptr<SurfaceTarget> StreamTracerRun::makeSurface(vtkDataObject* surfaces,
+                                                            EventList& events) {
   std::shared_ptr<SurfaceTarget> kept = std::move(state_.surface);
-  const auto needsIt = [](const Event& event) { return event.kind == EventKind::Surface; };
-  if (std::none_of(events.event, events.event + events.count, needsIt)) return {};
+  if (!haveSurface(events)) return {};
   std::shared_ptr<SurfaceTarget> target =
       gatherSurface(context_.transport, surfaces, settings_.surfaceLabels, std::move(kept));
-  for (Event& event : events.event)
-    if (needsIt(event)) event.surface = target->surface.get();
-  context_.statistics.count("ReusedSurface", target->isReused);
-  context_.statistics.count("SurfaceTriangles", target->surface->size());
-  context_.statistics.count("SurfaceBytes", static_cast<std::int64_t>(target->surface->memory()));
+  setSurface(events, *target);
+  addSurface(*target, context_.statistics);
   return target;
 }
 
@@ -384,7 +380,7 @@ bool StreamTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDa
   PointArrayList arrays;
   std::vector<std::size_t> eventPlaces;
   TraceOptions options = makeOptions(*setup, arrays, eventPlaces);
-  const std::shared_ptr<SurfaceTarget> surface = setSurface(surfaces, options.rules.events);
+  const std::shared_ptr<SurfaceTarget> surface = makeSurface(surfaces, options.rules.events);
   const ArrayPlace endLabels = settings_.destinations.kind == DestinationKind::Label
                                    ? findEndLabels(transport, flow, settings_.destinations.endArray)
                                    : ArrayPlace::Nowhere;

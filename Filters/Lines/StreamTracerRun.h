@@ -39,8 +39,7 @@ struct StreamTracerSettings : LineSettings {
   bool joinDirections = false;
   bool reportRejectedSeeds = false;
   DestinationSettings destinations{};
-  std::string surfaceLabels{};  ///< The name of the array of cells; empty for none.
-  PropertyList properties{};    ///< A change of any of them invalidates the choice of AutoTune.
+  PropertyList properties{};  ///< A change of any of them invalidates the choice of AutoTune.
 };
 
 struct FlowSetup;
@@ -82,8 +81,8 @@ class StreamTracerRun {
   [[nodiscard]] std::shared_ptr<FlowSetup> setUp(vtkDataObject* input);
   TraceOptions makeOptions(const FlowSetup& setup, PointArrayList& arrays,
                            std::vector<std::size_t>& eventPlaces);
-  [[nodiscard]] std::shared_ptr<SurfaceTarget> setSurface(vtkDataObject* surfaces,
-                                                          EventList& events);
+  [[nodiscard]] std::shared_ptr<SurfaceTarget> makeSurface(vtkDataObject* surfaces,
+                                                           EventList& events);
   void cut(FlowSetup& setup, int blocksPerRank);
   void cutAnew(FlowSetup& setup, int blocksPerRank);
   [[nodiscard]] bool tune(FlowSetup& setup, const SeedList& seeds, TraceOptions& options);

@@ -177,6 +177,8 @@ void check(const PathEntry& entry, const PathHistory& history, std::size_t step,
   if (entry.event < -1 || entry.event >= MostEvents ||
       (entry.event >= 0) != (entry.reason == Reason::Event))
     refuseMessage("a particle that event " + std::to_string(entry.event) + " has ended");
+  if (entry.event < 0 && entry.target != -1)
+    refuseMessage("a particle that has ended at surface " + std::to_string(entry.target));
 }
 
 /// Checks what a particle has done before a step.

@@ -33,6 +33,7 @@ struct PathEntry {
   std::int64_t points = 0;       ///< without the point at the beginning that it has already.
   Reason reason = Reason::None;  ///< Why it ended; None while it can be continued.
   std::int8_t event = -1;        ///< That which ended it; -1 if none did.
+  std::int64_t target = -1;      ///< LineEnd::target.
   double x[3] = {0, 0, 0};       ///< The last position,
   double time = 0;               ///< and its time,
   std::int64_t block = -1;       ///< and its block and cell, if known: see Seed.

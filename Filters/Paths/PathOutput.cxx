@@ -43,6 +43,7 @@ struct PathCells {
   std::vector<const PathParticle*> particles;  ///< Of each cell; of streaklines the newest one.
   std::vector<Reason> reasons;                 ///< Of each cell.
   std::vector<int> events;                     ///< That which ended its particle, or -1.
+  std::vector<std::int64_t> targets;           ///< PathEntry::target of its particle.
 
   void reserve(std::size_t rangesWanted, std::size_t cellsWanted) {
     ranges.reserve(rangesWanted);
@@ -50,6 +51,7 @@ struct PathCells {
     particles.reserve(cellsWanted);
     reasons.reserve(cellsWanted);
     events.reserve(cellsWanted);
+    targets.reserve(cellsWanted);
   }
 };
 
@@ -74,6 +76,7 @@ PathCells particlesOf(const ShownPaths& shown) {
     cells.particles.push_back(&shown.history.particles[index(entry.particle)]);
     cells.reasons.push_back(entry.reason);
     cells.events.push_back(entry.event);
+    cells.targets.push_back(entry.target);
   }
   return cells;
 }
@@ -143,8 +146,10 @@ PathCells pathlinesOf(const ShownPaths& shown) {
     }
     cells.offsets.push_back(cells.offsets.back() + points);
     cells.particles.push_back(&particles[p]);
-    cells.reasons.push_back(entries[begin[p + 1] - 1].entry->reason);
-    cells.events.push_back(entries[begin[p + 1] - 1].entry->event);
+    const PathEntry& last = *entries[begin[p + 1] - 1].entry;
+    cells.reasons.push_back(last.reason);
+    cells.events.push_back(last.event);
+    cells.targets.push_back(last.target);
   }
   return cells;
 }
@@ -356,6 +361,9 @@ vtkSmartPointer<vtkPolyData> makePathOutput(const Transport& transport, const Sh
   if (kind != PathKind::Streaklines && shown.hasEvents)
     addToCells<vtkIntArray>(output, "EventId", cells,
                             [&](std::size_t cell) { return cells.events[cell]; });
+  if (kind != PathKind::Streaklines && shown.hasSurface)
+    addToCells<vtkIdTypeArray>(output, "TargetId", cells,
+                               [&](std::size_t cell) { return cells.targets[cell]; });
   if (kind == PathKind::Pathlines)
     addToCells<vtkIdTypeArray>(output, "ParticleId", cells,
                                [&](std::size_t cell) { return cells.particles[cell]->id; });

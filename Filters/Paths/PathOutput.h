@@ -27,7 +27,8 @@ struct ShownPaths {
   std::size_t steps = 0;              ///< The number of segments.
   const PathSegment* part = nullptr;  ///< What follows them, or null.
   double time = 0;                    ///< Of the output.
-  bool hasEvents = false;             ///< Whether events were given.
+  bool hasEvents = false;             ///< Whether events were given,
+  bool hasSurface = false;            ///< and whether some are at a surface.
 
   /// The last segment. @pre there is one
   const PathSegment& last() const { return part ? *part : history.segments[steps - 1]; }

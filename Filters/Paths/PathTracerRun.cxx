@@ -14,6 +14,7 @@
 #include "Common/FreshArray.h"
 #include "Common/Require.h"
 #include "Common/RunStatistics.h"
+#include "Lines/Crossings/EventArrays.h"
 #include "Lines/LineAssembly.h"
 #include "Lines/LineTable.h"
 #include "Lines/PointArrays.h"
@@ -41,6 +42,7 @@ void PathTracerState::planFor(Span<const double> steps, double time, Basis basis
                               const std::vector<vtkMTimeType>& times, bool isWhole) {
   PathSteps::planFor(steps, time, std::move(basis), times, isWhole);
   counts = {};
+  if (surface) surface->isReused = true;
 }
 
 void PathTracerState::planToResume(const std::string& directory) {
@@ -144,6 +146,7 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
     if (end.reason == Reason::OutOfTime && stop < settings_.terminationTime)
       entry.reason = Reason::None;
     entry.event = static_cast<std::int8_t>(end.event);
+    entry.target = end.target;
     std::copy_n(end.x, 3, entry.x);
     entry.time = end.time;
     entry.block = end.block;
@@ -157,8 +160,9 @@ LineTable PathTracerRun::enter(std::vector<Traced>& particles, double stop, std:
 /// Local. Makes the entries of the crossings in an interval, and places for these. Call it after
 /// enter().
 LineTable PathTracerRun::enterCrossings(const std::vector<Traced>& particles,
-                                        std::int64_t firstSeed, PathSegment& segment) {
+                                        std::int64_t firstSeed, PathSegment& segment) const {
   LineTable places;
+  places.hasSurface = hasSurface();
   places.firstSeed = firstSeed;
   places.halves.resize(2 * particles.size());
   for (std::size_t p = 0; p < particles.size(); ++p) {
@@ -206,9 +210,9 @@ void PathTracerRun::addCrossings(const PointEvaluator& evaluator, const Crossing
       add(fields[f], isPosition ? vtkSmartPointer<vtkDataArray>(crossings.points)
                                 : crossings.evaluated->arrays[f]);
   }
-  for (vtkDataArray* array :
-       std::initializer_list<vtkDataArray*>{crossings.length, crossings.event, crossings.number})
-    add({PointField::Kind::Crossing, array->GetName(), 0, 1, 0, 0}, array);
+  for (vtkDataArray* array : std::initializer_list<vtkDataArray*>{
+           crossings.length, crossings.event, crossings.number, crossings.target})
+    if (array) add({PointField::Kind::Crossing, array->GetName(), 0, 1, 0, 0}, array);
 
   auto crossed = points.entries.begin();
   for (std::size_t e = 0; e < segment.entries.size(); ++e) {
@@ -263,6 +267,7 @@ struct PathTracerRun::Field : IntervalField {
   bool isInterval = false;  ///< Otherwise it has one step alone, to locate particles.
   std::optional<PointEvaluator> evaluator;
   std::optional<PointEvaluator> laterEvaluator;  ///< Where the mesh changes.
+  std::optional<EventArrayFields> fields;        ///< With events of arrays.
 };
 
 /// Collective. Makes the field between two steps.
@@ -282,22 +287,41 @@ void PathTracerRun::makeField(const StepData& earlier, const StepData& later, do
                       if (field.later) laterAll = agreeOnPointArrays(through, *field.later);
                     });
   skippedTrees_ = field.skippedTrees;
-  collectively(transport, [&] {
+  const auto match = [&] {
     if (field.later) matchSteps(all, laterAll);
     require(!field.later || !hasEvents(), "Events",
             "given for a mesh that changes between the times " + numberText(earlier.time) +
                 " and " + numberText(later.time),
             "remove the events, or use an input whose cells stay the same");
+  };
+  const std::vector<EventArray>& eventArrays = settings_.eventArrays;
+  std::vector<std::size_t> eventPlaces;
+  if (!eventArrays.empty()) {
+    collectively(transport, match);
+    segment.list = selectWithEvents(transport, all, *field.flow, settings_.pointArrays, eventArrays,
+                                    eventPlaces);
+  }
+  collectively(transport, [&] {
+    if (eventArrays.empty()) {
+      match();
+      segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
+    }
     field.options.rules.record = recordsSteps();
     field.options.recordEnds = !recordsSteps() && !settings_.crossingsOnly;
     field.options.monitor = [this](double share) { return monitor(share); };
-    segment.list = selectArrays(all, *field.flow, settings_.pointArrays);
+    if (hasSurface()) setSurface(field.options.rules.events, *state_.surface);
     const auto make = [&](const FlowDomain& flow, const PointArrayList& list,
                           const StepRules& rules, std::optional<PointEvaluator>& evaluator) {
       evaluator.emplace(flow, list, rules, settings_.computeVorticity, settings_.rotationScale);
     };
     const StepRules& rules = field.options.rules;
-    if (!field.later) return make(*field.flow, segment.list, rules, field.evaluator);
+    if (!field.later) {
+      make(*field.flow, segment.list, rules, field.evaluator);
+      if (!eventArrays.empty())
+        field.options.rules.fields =
+            &field.fields.emplace(*field.evaluator, rules, eventArrays, eventPlaces);
+      return;
+    }
     const PointArrayList laterList = selectArrays(laterAll, *field.later, settings_.pointArrays);
     make(*field.flow, asDoubles(segment.list), rulesOfStep(rules), field.evaluator);
     make(*field.later, asDoubles(laterList), rulesOfStep(rules), field.laterEvaluator);
@@ -471,7 +495,7 @@ std::vector<PathTracerRun::Traced> PathTracerRun::active(const PathSegment& segm
     if (entry.reason != Reason::None) continue;
     Traced& traced = particles.emplace_back();
     traced.before = entry;
-    traced.before.event = -1;
+    traced.before.event = traced.before.target = -1;
     if (!segment.progress.empty()) traced.progress = segment.progress[e];
     traced.isNew = false;
   }
@@ -557,6 +581,7 @@ void PathTracerRun::addStatistics(const ShownPaths& shown, vtkPolyData* output) 
   statistics.count("HistoryBytes", static_cast<std::int64_t>(bytes));
   statistics.count("PointsRecorded", counts.points);
   counts.addTo(statistics, settings_.autoTune, state_.memory.choice);
+  if (state_.surface) addSurface(*state_.surface, statistics);
   statistics.phase("OutputSeconds");
 }
 
@@ -581,8 +606,17 @@ void PathTracerRun::write(const ShownPaths& shown, vtkPolyData* output, vtkPolyD
   warn(shown, dropped);
 }
 
-bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPolyData* output,
-                            vtkPolyData* crossings) {
+/// Collective. The surface of events is that of the first step: a modification of its pipeline
+/// restarts there, and without time steps a simulation may make it again at each of its steps.
+void PathTracerRun::makeSurface(Task task, vtkDataObject* surfaces) {
+  if (!hasSurface()) return state_.surface.reset();
+  if (task != Task::First && state_.surface) return;  // the same on all ranks
+  state_.surface = gatherSurface(context_.transport, surfaces, settings_.surfaceLabels,
+                                 std::move(state_.surface));
+}
+
+bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkDataObject* surfaces,
+                            vtkPolyData* output, vtkPolyData* crossings) {
   PathPlan& plan = state_.plan;
   const bool resumes = state_.checkpoints.found().has_value();  // on all ranks
   if (resumes) resume();
@@ -594,6 +628,7 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
     isUnderWay_ = true;
     return true;
   }
+  makeSurface(task, surfaces);
   PathSegment part;
   switch (task) {
     case Task::First:
@@ -614,7 +649,7 @@ bool PathTracerRun::execute(vtkDataObject* input, vtkDataObject* source, vtkPoly
   if (task == Task::First || task == Task::Advance) writeCheckpoint();
   if (isUnderWay_) return true;
   write({state_.history, plan.needed(), task == Task::Part ? &part : nullptr, plan.outputTime(),
-         hasEvents()},
+         hasEvents(), hasSurface()},
         output, crossings);
   if (!settings_.keepDomain) state_.memory.forgetMeshes();
   return true;

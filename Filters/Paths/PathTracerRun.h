@@ -16,6 +16,7 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Lines/Crossings/CrossingOutput.h"
+#include "Lines/Crossings/SurfaceFromVTK.h"
 #include "Lines/DomainFromVTK.h"
 #include "Lines/LineSettings.h"
 #include "Lines/LineTable.h"
@@ -56,6 +57,7 @@ struct PathTracerState : PathSteps {
   PathHistory history;
   IntervalMemory memory;
   CheckpointUse checkpoints{"paths"};
+  std::shared_ptr<SurfaceTarget> surface;  ///< That of the first step, for all intervals.
 
   /// Counts of the executions for one request, on this rank.
   struct Counts : IntervalCounts {
@@ -88,9 +90,10 @@ class PathTracerRun {
   /// Collective. Does the task of the plan, and writes the output if it is the last one.
   /// @return false after an abort
   /// @throws Error on all ranks
+  /// @param surfaces  those of events, or null
   /// @param crossings  receives those of events
-  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkPolyData* output,
-                             vtkPolyData* crossings);
+  [[nodiscard]] bool execute(vtkDataObject* input, vtkDataObject* seeds, vtkDataObject* surfaces,
+                             vtkPolyData* output, vtkPolyData* crossings);
 
   /// Whether the filter must be executed again before its output is that of the requested time.
   bool isUnderWay() const { return isUnderWay_; }
@@ -113,6 +116,8 @@ class PathTracerRun {
     return !settings_.crossingsOnly && (settings_.keepsSteps || settings_.computeVorticity);
   }
   [[nodiscard]] bool hasEvents() const { return settings_.rules.events.count > 0; }
+  [[nodiscard]] bool hasSurface() const { return haveSurface(settings_.rules.events); }
+  void makeSurface(PathPlan::Task task, vtkDataObject* surfaces);
   void inject(vtkDataObject* source, double time, std::vector<Traced>& particles);
   [[nodiscard]] bool add(PathPlan::Task task, const StepData& step, vtkDataObject* source);
   [[nodiscard]] bool tracePart(const StepData& step, PathSegment& part);
@@ -128,8 +133,8 @@ class PathTracerRun {
   void count(const Field& field, const TraceResult& traced);
   LineTable enter(std::vector<Traced>& particles, double stop, std::int64_t firstSeed,
                   PathSegment& segment);
-  static LineTable enterCrossings(const std::vector<Traced>& particles, std::int64_t firstSeed,
-                                  PathSegment& segment);
+  [[nodiscard]] LineTable enterCrossings(const std::vector<Traced>& particles,
+                                         std::int64_t firstSeed, PathSegment& segment) const;
   static void addCrossings(const PointEvaluator& evaluator, const CrossingList& crossings,
                            PathSegment& segment);
   [[nodiscard]] LineProgress progressOf(const Traced& traced) const;

@@ -111,6 +111,7 @@ Saved savedPaths(bool areSeedsStatic) {
   PathSegment& last = history.segments.back();
   last.entries.back().reason = Reason::Event;
   last.entries.back().event = 2;
+  last.entries.back().target = 5;
   last.progress.back().length = 0.5;
   last.progress.back().count[2] = 1;
   PathEntry& crossing = last.crossings.entries.emplace_back();

@@ -76,7 +76,8 @@ class EventFields {
   virtual ~EventFields() = default;
   /// Evaluates the fields that events have at a point that the velocity was evaluated at. Local and
   /// thread-safe. For the promise that lines and crossings do not depend on the cut, a value is a
-  /// function of the cell and the position.
+  /// function of the cell, the position and, in an unsteady field, the time. If it jumps between
+  /// the end of one interval and the beginning of the next one, no crossing is found there.
   /// @param block  that evaluates the point: of this rank, or a copy
   /// @param values  Out: by the number of the field; room for MostEvents numbers
   virtual void evaluate(const FieldBlock& block, const TrajectoryPoint& point,

@@ -72,8 +72,7 @@ struct StepRules {
   /// In an unsteady field, a time event is that of the age of a particle, and a length event that
   /// of the straight lines between its points: see TraceOptions::progressOf.
   EventList events;
-  /// For events of fields, which an unsteady field cannot have; null without such events. Must
-  /// outlive the trace.
+  /// For events of fields; null without such events. Must outlive the trace.
   const EventFields* fields = nullptr;
   const FieldBlock* block = nullptr;  ///< In which particles are advanced; trace() sets it.
 

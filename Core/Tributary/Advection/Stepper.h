@@ -327,11 +327,11 @@ inline void moveOn(const StepRules& rules, Particle& p) {
   if constexpr (F == Flow::Steady) {
     p.time += p.h / p.speed;
     p.length += magnitude(p.h);
-    if (rules.fields) std::memcpy(p.events.startField, p.events.endField, sizeof p.events.endField);
   } else {
     p.time = endTime(rules, p);
     if (rules.events.count > 0) p.length += detail::distance(p.x, p.target);
   }
+  if (rules.fields) std::memcpy(p.events.startField, p.events.endField, sizeof p.events.endField);
   ++p.steps;
   std::memcpy(p.x, p.target, sizeof p.x);
 }
@@ -408,7 +408,7 @@ template <Integrator I>
   EventProgress& e = p.events;
   std::memcpy(e.end, p.target, sizeof e.end);
   e.fullStep = p.h;
-  detail::evaluateFields(rules, p, cell, e.endField);
+  detail::evaluateFields(rules, p, cell, detail::timeOfPart(rules, p, p.h), e.endField);
   detail::findFirstHits(rules, p);
   const int candidate = detail::nextCandidate(rules, p, e.end, p.h, e.endField, 0);
   if (candidate < 0) return false;
@@ -488,7 +488,7 @@ template <Integrator I>
   if (e.phase != EventPhase::Search) return true;
   if (!rules.fields) return leaveCandidate<I>(rules, p), false;  // of a malformed message
   double fields[MostEvents];
-  detail::evaluateFields(rules, p, cell, fields);
+  detail::evaluateFields(rules, p, cell, detail::timeOfPart(rules, p, p.h), fields);
   const double end[3] = {p.target[0], p.target[1], p.target[2]};
   const Event& event = rules.events.event[e.candidate % MostEvents];
   if (isOfField(event.kind) && !isZeroFound<I>(rules, p, end, fields)) return false;
@@ -632,8 +632,8 @@ template <Integrator I, Flow F, int Stage>
       if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
         return true;
       moveOn<F>(rules, p);
-    } else if constexpr (F == Flow::Steady) {
-      detail::evaluateFields(rules, p, cell, p.events.startField);
+    } else {
+      detail::evaluateFields(rules, p, cell, p.time, p.events.startField);
     }
     return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);
   }

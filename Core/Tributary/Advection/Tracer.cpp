@@ -616,10 +616,6 @@ void check(const StepRules& rules) {
   if (haveFields(rules.events) != (rules.fields != nullptr))
     throw Error(rules.fields ? "no event is of a field; leave StepRules::fields empty"
                              : "an event is of a field; set StepRules::fields");
-  if (rules.interval && rules.fields)
-    throw Error(
-        "events of fields in an unsteady field; leave StepRules::fields or StepRules::interval "
-        "empty");
   if (!(rules.initialStep > 0) || !std::isfinite(rules.initialStep))
     throw Error("the initial step is " + numberText(rules.initialStep) +
                 "; set StepRules::initialStep to a positive number");

@@ -8,6 +8,7 @@
 #include <vtkType.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -24,6 +25,7 @@ namespace {
 /// What all pieces on all ranks have under the name of an event.
 struct Account {
   std::int64_t pieces = 0, atCells = 0, atPoints = 0;  ///< Pieces, and those that have the array.
+  std::int64_t fleeting = 0;                    ///< Those that have it at cells, at one step only.
   int cellType = 0;                             ///< VTK type that represents the values of all.
   int cellComponents = 1, pointComponents = 1;  ///< The largest number.
 };
@@ -40,6 +42,13 @@ const PointArray* find(const std::vector<PointArray>& arrays, const std::string&
   return found == arrays.end() ? nullptr : &*found;
 }
 
+/// The arrays of a piece at cells: that of the earlier step and that of the later one, which are
+/// the same in a steady field. Null if a step lacks it.
+std::array<vtkDataArray*, 2> cellArrays(const FlowPiece& piece, const std::string& name) {
+  vtkDataArray* const array = cellArray(piece.dataSet, name);
+  return {array, piece.laterDataSet ? cellArray(piece.laterDataSet, name) : array};
+}
+
 /// Local.
 Account accountOf(const EventArray& event, const PointArrayList& all, const FlowDomain& flow) {
   Account account;
@@ -48,11 +57,15 @@ Account accountOf(const EventArray& event, const PointArrayList& all, const Flow
   account.pieces = static_cast<std::int64_t>(flow.pieces.size());
   for (std::size_t piece = 0; piece < flow.pieces.size(); ++piece) {
     account.atPoints += atPoints && atPoints->perPiece[piece];
-    vtkDataArray* const array = cellArray(flow.pieces[piece].dataSet, event.name);
-    if (!array) continue;
-    const int type = array->GetDataType();
-    account.cellType = account.atCells == 0 || type == account.cellType ? type : VTK_DOUBLE;
-    account.cellComponents = std::max(account.cellComponents, array->GetNumberOfComponents());
+    const std::array<vtkDataArray*, 2> arrays = cellArrays(flow.pieces[piece], event.name);
+    if (!arrays[0] && !arrays[1]) continue;
+    for (vtkDataArray* array : arrays) {
+      if (!array) continue;
+      const int type = array->GetDataType();
+      account.cellType = account.cellType == 0 || type == account.cellType ? type : VTK_DOUBLE;
+      account.cellComponents = std::max(account.cellComponents, array->GetNumberOfComponents());
+    }
+    account.fleeting += !arrays[0] || !arrays[1];
     ++account.atCells;
   }
   return account;
@@ -66,7 +79,7 @@ std::vector<Account> accountsOf(Transport& transport, const std::vector<EventArr
     Writer writer;
     for (const EventArray& event : events) {
       const Account a = accountOf(event, all, flow);
-      writer.value(a.pieces).value(a.atCells).value(a.atPoints);
+      writer.value(a.pieces).value(a.atCells).value(a.atPoints).value(a.fleeting);
       writer.value(a.cellType).value(a.cellComponents).value(a.pointComponents);
     }
     mine = writer.take();
@@ -78,6 +91,7 @@ std::vector<Account> accountsOf(Transport& transport, const std::vector<EventArr
     sum.pieces += reader.value<std::int64_t>();
     const auto atCells = reader.value<std::int64_t>();
     sum.atPoints += reader.value<std::int64_t>();
+    sum.fleeting += reader.value<std::int64_t>();
     const int type = reader.value<int>();
     if (atCells > 0) sum.cellType = sum.atCells == 0 || type == sum.cellType ? type : VTK_DOUBLE;
     sum.atCells += atCells;
@@ -102,6 +116,14 @@ void check(const EventArray& event, const Account& account, const PointArrayList
   const bool ofCells = isOfCells(event, account);
   const bool isMixed =
       std::find(all.dropped.begin(), all.dropped.end(), event.name) != all.dropped.end();
+  // Also if there is the other array: paths would take this one in some intervals, and that in
+  // others.
+  const bool comesAndGoes =
+      !(event.isLabel && ofCells) &&
+      std::find(all.fleeting.begin(), all.fleeting.end(), event.name) != all.fleeting.end();
+  demand(!comesAndGoes && !(ofCells && account.fleeting > 0),
+         "use an array that data sets have at all time steps: ", name,
+         comesAndGoes ? " at points" : " at cells", " is missing at some");
   demand(ofCells || account.atPoints > 0 || !isMixed,
          "use an array with one component: the numbers of components of ", name, " differ");
   demand(ofCells || account.atPoints > 0, "use an array of the input: there is no ", name,
@@ -141,8 +163,14 @@ PointArrayList selectWithEvents(Transport& transport, const PointArrayList& all,
       array.name = events[e].name;
       array.type = accounts[e].cellType;
       array.ofCells = true;
-      for (const FlowPiece& piece : flow.pieces)
-        array.perPiece.push_back(cellArray(piece.dataSet, array.name));
+      array.isLabel = std::any_of(events.begin(), events.end(), [&](const EventArray& event) {
+        return event.name == array.name && event.isLabel;
+      });
+      for (const FlowPiece& piece : flow.pieces) {
+        const std::array<vtkDataArray*, 2> steps = cellArrays(piece, array.name);
+        array.perPiece.push_back(steps[0]);
+        if (piece.laterDataSet) array.laterPerPiece.push_back(steps[1]);
+      }
     }
   });
   return arrays;
@@ -154,7 +182,7 @@ void EventArrayFields::evaluate(const FieldBlock& block, const TrajectoryPoint& 
   weights.wantGradients = false;
   block.weights(rules_, {&point, 1}, weights);
   for (std::size_t f = 0; f < events_.size(); ++f)
-    values[f] = evaluator_.valueOf(places_[f], events_[f].isLabel, block, weights);
+    values[f] = evaluator_.valueOf(places_[f], events_[f].isLabel, block, weights, point.time);
 }
 
 }  // namespace tributary

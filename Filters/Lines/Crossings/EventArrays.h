@@ -20,7 +20,8 @@
 namespace tributary {
 
 /// Collective. Selects the arrays that lines carry, and those of events: labels at cells before
-/// labels at points, values at points before values at cells.
+/// labels at points, values at points before values at cells. In an unsteady field, data sets have
+/// them at both steps.
 /// @param all  see agreeOnPointArrays()
 /// @param names  as in selectArrays()
 /// @param places  Out: of the arrays of events in the list
@@ -35,7 +36,7 @@ namespace tributary {
 class EventArrayFields : public EventFields {
  public:
   /// @param evaluator  of the list that selectWithEvents() has returned; must outlive this
-  /// @param rules  of the trace; only the period is used
+  /// @param rules  of the trace; only the period and the interval are used
   EventArrayFields(const PointEvaluator& evaluator, const StepRules& rules,
                    const std::vector<EventArray>& events, const std::vector<std::size_t>& places)
       : evaluator_(evaluator), rules_(rules), events_(events), places_(places) {}

@@ -89,7 +89,7 @@ std::optional<double> numberOf(const std::string& word) {
 class EventReader {
  public:
   /// @param arrays  as in parseEvents(); receives one that is not there
-  EventReader(const std::string& text, std::vector<EventArray>* arrays)
+  EventReader(const std::string& text, std::vector<EventArray>& arrays)
       : text_(text), arrays_(arrays), array_(namedArrayOf(text)) {
     words_ = wordsOf(array_ ? array_->type + ' ' + array_->rest : text);
   }
@@ -190,7 +190,6 @@ class EventReader {
     return sphereEvent(center.data(), radius[0]);
   }
   Event surface() {
-    demand(arrays_, "use an event of another type: surfaces are for streamlines");
     requireNoNumber();
     Event event;
     event.kind = EventKind::Surface;
@@ -216,14 +215,13 @@ class EventReader {
 
   /// The number of the array as a field.
   std::int32_t field(bool isLabel) {
-    demand(arrays_, "use an event of another type: those of arrays are for streamlines");
     const std::string& name = array_->name;
     demand(!name.empty(), "give the name of an array after \"", words_[0], '"');
-    const auto found = std::find_if(arrays_->begin(), arrays_->end(), [&](const EventArray& array) {
+    const auto found = std::find_if(arrays_.begin(), arrays_.end(), [&](const EventArray& array) {
       return array.name == name && array.isLabel == isLabel;
     });
-    const auto number = static_cast<std::int32_t>(found - arrays_->begin());
-    if (found == arrays_->end()) arrays_->push_back({name, isLabel, text_});
+    const auto number = static_cast<std::int32_t>(found - arrays_.begin());
+    if (found == arrays_.end()) arrays_.push_back({name, isLabel, text_});
     return number;
   }
   Event isovalue() {
@@ -242,7 +240,7 @@ class EventReader {
   }
 
   const std::string& text_;
-  std::vector<EventArray>* arrays_;
+  std::vector<EventArray>& arrays_;
   std::optional<NamedArray> array_;
   std::vector<std::string> words_;
   std::set<std::string> given_;
@@ -254,12 +252,12 @@ class EventReader {
 
 }  // namespace
 
-EventList parseEvents(const std::vector<std::string>& texts, std::vector<EventArray>* arrays,
+EventList parseEvents(const std::vector<std::string>& texts, std::vector<EventArray>& arrays,
                       bool hasSurface) {
   require(texts.size() <= std::size_t(MostEvents), "Events",
           "a list of " + std::to_string(texts.size()), "give at most ", MostEvents);
   EventList events;
-  if (arrays) arrays->clear();
+  arrays.clear();
   bool namesSurface = false;
   for (const std::string& text : texts) {
     const Event& event = events.event[events.count++] = EventReader(text, arrays).read();

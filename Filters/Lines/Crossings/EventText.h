@@ -16,12 +16,11 @@ struct EventArray {
 };
 
 /// Local. The events that texts describe: see vtkAsyncLineAlgorithm::AddEvent().
-/// @param arrays  Out: those of events, by Event::field; if null, such events are refused
+/// @param arrays  Out: those of events, by Event::field
 /// @param hasSurface  whether there is a surface for events: one of the events, at whose first
 ///                    crossing lines end, unless a text describes another one
 /// @throws Error if a text does not describe an event, or if there are too many
 [[nodiscard]] EventList parseEvents(const std::vector<std::string>& texts,
-                                    std::vector<EventArray>* arrays = nullptr,
-                                    bool hasSurface = false);
+                                    std::vector<EventArray>& arrays, bool hasSurface);
 
 }  // namespace tributary

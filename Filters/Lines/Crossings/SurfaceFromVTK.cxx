@@ -221,4 +221,15 @@ std::shared_ptr<SurfaceTarget> gatherSurface(Transport& transport, vtkDataObject
   return target;
 }
 
+void setSurface(EventList& events, const SurfaceTarget& target) {
+  for (Event& event : events.event)
+    if (event.kind == EventKind::Surface) event.surface = target.surface.get();
+}
+
+void addSurface(const SurfaceTarget& target, RunStatistics& statistics) {
+  statistics.count("ReusedSurface", target.isReused);
+  statistics.count("SurfaceTriangles", target.surface->size());
+  statistics.count("SurfaceBytes", static_cast<std::int64_t>(target.surface->memory()));
+}
+
 }  // namespace tributary

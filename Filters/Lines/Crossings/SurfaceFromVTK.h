@@ -7,7 +7,9 @@
 #include <string>
 
 #include "Common/DataVersion.h"
+#include "Common/RunStatistics.h"
 
+#include "Tributary/Advection/Events.h"
 #include "Tributary/Advection/Targets/EventSurface.h"
 #include "Tributary/Transport/Transport.h"
 
@@ -35,5 +37,11 @@ struct SurfaceTarget {
                                                            vtkDataObject* input,
                                                            const std::string& labels,
                                                            std::shared_ptr<SurfaceTarget> kept);
+
+/// Local. Gives events at surfaces their surface, which must outlive the trace.
+void setSurface(EventList& events, const SurfaceTarget& target);
+
+/// Local. Adds the size of the surface.
+void addSurface(const SurfaceTarget& target, RunStatistics& statistics);
 
 }  // namespace tributary

@@ -9,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "Advection/GridPieces.h"
 #include "Advection/MeshPieces.h"
 #include "Advection/Paths.h"
+#include "Advection/Surfaces.h"
 #include "Advection/TracedCrossings.h"
 #include "Support/World.h"
 #include "Tributary/Advection/MeshChange.h"
@@ -309,6 +311,230 @@ TEST(PathEvents, OfUniformAccelerationAreExact) {
   }
 }
 
+/// Fields that are functions of the position and the time.
+class TimedFields : public EventFields {
+ public:
+  using Function = std::function<double(const Vector&, double)>;
+  explicit TimedFields(std::vector<Function> functions) : functions_(std::move(functions)) {}
+
+  void evaluate(const FieldBlock&, const TrajectoryPoint& point, double* values) const override {
+    for (std::size_t f = 0; f < functions_.size(); ++f)
+      values[f] = functions_[f]({point.x[0], point.x[1], point.x[2]}, point.time);
+  }
+
+ private:
+  std::vector<Function> functions_;
+};
+
+/// The times at which a function that jumps has another value than before.
+std::vector<double> jumpsOf(const std::function<double(double)>& value, double begin, double end) {
+  constexpr int Samples = 20000;
+  std::vector<double> jumps;
+  double before = begin;
+  for (int n = 1; n <= Samples; ++n) {
+    const double now = begin + (end - begin) * n / Samples;
+    double low = before, high = now;
+    before = now;
+    if (value(low) == value(high)) continue;
+    for (int i = 0; i < 80; ++i) {
+      const double middle = (low + high) / 2;
+      (value(middle) == value(low) ? low : high) = middle;
+    }
+    jumps.push_back(high);
+  }
+  return jumps;
+}
+
+// Along a straight line, whose speed is linear in time in each interval.
+TEST(PathEvents, OfFieldsThatChangeInTimeAreWhereTheFormulaHasThem) {
+  const std::vector<double> times{0, 1, 2.5}, speeds{0.2, 0.4, 0.3};
+  std::vector<Flow> flows;
+  for (const double speed : speeds) flows.push_back(constantFlow({speed, 0, 0}));
+  const GridField field(world(), times, flows);
+  const auto wayUntil = [&](double time) {
+    double way = 0;
+    for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+      const double since = std::min(time, times[i + 1]) - times[i];
+      if (since > 0)
+        way += speeds[i] * since +
+               (speeds[i + 1] - speeds[i]) * since * since / (2 * (times[i + 1] - times[i]));
+    }
+    return way;
+  };
+  const std::vector<TimedFields::Function> functions{
+      [](const Vector& x, double t) { return x[0] + 0.25 * t; },
+      [](const Vector& x, double t) { return x[0] * x[0] - 0.2 * t * x[1]; },
+      [](const Vector& x, double t) { return std::floor(4 * x[0] + t); },
+      [](const Vector&, double t) { return t < 1 ? 5.0 : 6.0; }};  // at a stored time
+  const TimedFields fields(functions);
+  struct Case {
+    Event event;
+    std::function<double(double)> sideOf;  ///< Of a value of the field.
+  };
+  const std::vector<Case> cases{
+      {isovalueEvent(0, 0.3), [](double value) { return value >= 0.3; }},
+      {isovalueEvent(1, 0.05), [](double value) { return value >= 0.05; }},
+      {labelEvent(2), [](double value) { return value; }},
+      {labelEvent(2, 1), [](double value) { return value == 1; }},
+      {labelEvent(3, 6), [](double value) { return value == 6; }}};
+  std::vector<Seed> seeds;
+  for (int i = 0; i < 9; ++i)
+    seeds.push_back({{0.09 * i - 0.77, 0.2 * i - 0.75, 0.1}, i, i % 3 == 0 ? 0 : 0.07 * i});
+  for (const Integrator integrator : Integrators) {
+    TraceOptions options = optionsOf(integrator);
+    options.rules.maximumStep = options.rules.initialStep = 0.01;
+    options.rules.fields = &fields;
+    for (const Case& one : cases) add(options.rules, one.event);
+    const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    std::size_t all = 0;
+    for (const Seed& seed : seeds)
+      for (std::size_t e = 0; e < cases.size(); ++e) {
+        const auto sideAt = [&](double time) {
+          const Vector x{seed.x[0] + wayUntil(time) - wayUntil(seed.time), seed.x[1], seed.x[2]};
+          return cases[e].sideOf(functions[std::size_t(cases[e].event.field)](x, time));
+        };
+        const std::vector<double> expected = jumpsOf(sideAt, seed.time, times.back());
+        std::vector<double> found;
+        if (traced.crossings.count(2 * seed.id))
+          for (const CrossingPoint& crossing : traced.crossings.at(2 * seed.id))
+            if (crossing.event == int(e)) found.push_back(crossing.point.time);
+        ASSERT_EQ(found.size(), expected.size()) << "event " << e << ", particle " << seed.id;
+        for (std::size_t i = 0; i < found.size(); ++i)
+          EXPECT_NEAR(found[i], expected[i], 1e-11) << "event " << e << ", particle " << seed.id;
+        all += found.size();
+      }
+    EXPECT_GT(all, 50u);
+  }
+}
+
+// What changes is the field alone.
+TEST(PathEvents, OfFieldsAreCrossedAtRest) {
+  const Flow rest = constantFlow({0, 0, 0});
+  const GridField field(world(), {0, 1, 3}, {rest, rest, rest});
+  const TimedFields fields({[](const Vector&, double t) { return t - 0.25; },
+                            [](const Vector&, double t) { return t <= 1 ? t - 1 : 1 - t; },
+                            [](const Vector& x, double t) { return std::floor(x[0]) + (t >= 1); }});
+  const std::vector<Seed> seeds{{{0.1, 0.1, 0.1}, 0, 0}, {{0.1, 0.2, 0.1}, 1, 0.25}};
+  for (const Integrator integrator : Integrators) {
+    TraceOptions options = optionsOf(integrator);
+    options.rules.fields = &fields;
+    add(options.rules, isovalueEvent(0, 0));
+    add(options.rules, isovalueEvent(1, 0));
+    add(options.rules, labelEvent(2), 1);
+    const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    for (const int particle : {0, 1}) {
+      std::vector<std::pair<int, double>> found;
+      for (const CrossingPoint& crossing : traced.crossings.at(2 * particle))
+        found.emplace_back(crossing.event, crossing.point.time);
+      // One begins at the isovalue. Zero is positive, so the second field crosses it at the stored
+      // time; there the label ends the path.
+      std::vector<std::pair<int, double>> expected{{1, 1}, {2, 1}};
+      if (particle == 0) expected.insert(expected.begin(), {0, 0.25});
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].first, expected[i].first);
+        EXPECT_NEAR(found[i].second, expected[i].second, 1e-14);
+      }
+      EXPECT_EQ(traced.ends.at(2 * particle).second, 2);
+    }
+    // Without an end, the second field goes down again behind the stored time.
+    options.rules.events.event[2].endsLine = 0;
+    const Traced further = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    EXPECT_EQ(further.crossings.at(2).size(), 3u);
+    EXPECT_EQ(further.crossings.at(2).back().event, 1);
+    EXPECT_NEAR(further.crossings.at(2).back().point.time, 1, 1e-14);
+  }
+}
+
+TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
+  const Vector along{1, -0.5, 0.25};
+  const std::vector<double> times{0, 2, 3, 5}, speeds{0.1, 0.3, 0.2, 0.4};
+  std::vector<Flow> flows;
+  for (const double speed : speeds)
+    flows.push_back(constantFlow({speed * along[0], speed * along[1], speed * along[2]}));
+  const GridField field(world(), times, flows);
+  const auto wayUntil = [&](double time) {
+    double way = 0;
+    for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+      const double since = std::min(time, times[i + 1]) - times[i];
+      if (since > 0)
+        way += speeds[i] * since +
+               (speeds[i + 1] - speeds[i]) * since * since / (2 * (times[i + 1] - times[i]));
+    }
+    return way;
+  };
+  const std::vector<SurfaceTriangle> triangles = sphereMesh({0.05, -0.1, 0}, 0.4, 4);
+  const EventSurface surface(triangles);
+  std::vector<Seed> seeds;
+  for (int i = 0; i < 24; ++i)
+    seeds.push_back({{-0.55 + 0.02 * i, 0.3 - 0.03 * (i % 7), 0.04 * (i % 11) - 0.35},
+                     i,
+                     i % 3 == 0 ? 0 : 0.08 * i});
+  for (const Integrator integrator : Integrators) {
+    TraceOptions options = optionsOf(integrator);
+    options.rules.initialStep = 0.07;
+    add(options.rules, surfaceEvent(surface));
+    const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    options.rules.events.event[0].endsLine = 1;
+    options.rules.events.event[0].direction = EventDirection::Positive;
+    const Traced ending = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+    std::size_t all = 0;
+    for (const Seed& seed : seeds) {
+      struct Hit {
+        double way;
+        std::int64_t label;
+        bool isOut;
+      };
+      const double begun = wayUntil(seed.time), most = wayUntil(times.back()) - begun;
+      std::vector<Hit> expected;
+      for (const SurfaceTriangle& t : triangles) {
+        const std::optional<double> way = crossingOf(t, {seed.x[0], seed.x[1], seed.x[2]}, along);
+        if (!way || *way <= 0 || *way > most) continue;
+        const Vector normal = normalOf(t);
+        expected.push_back(
+            {*way, t.label,
+             normal[0] * along[0] + normal[1] * along[1] + normal[2] * along[2] > 0});
+      }
+      std::sort(expected.begin(), expected.end(),
+                [](const Hit& a, const Hit& b) { return a.way < b.way; });
+      std::vector<CrossingPoint> found;
+      if (traced.crossings.count(2 * seed.id)) found = traced.crossings.at(2 * seed.id);
+      ASSERT_EQ(found.size(), expected.size()) << "particle " << seed.id;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        const double time = timeOf(wayUntil, begun + expected[i].way, seed.time, times.back());
+        EXPECT_NEAR(found[i].point.time, time, 1e-11) << "particle " << seed.id;
+        EXPECT_EQ(found[i].target, expected[i].label) << "particle " << seed.id;
+      }
+      all += found.size();
+      const bool ends = !expected.empty() && expected.back().isOut;
+      EXPECT_EQ(traced.ends.at(2 * seed.id).second, -1) << "particle " << seed.id;
+      EXPECT_EQ(ending.ends.at(2 * seed.id).second, ends ? 0 : -1) << "particle " << seed.id;
+      EXPECT_EQ(ending.targets.at(2 * seed.id), ends ? expected.back().label : -1);
+    }
+    EXPECT_GT(all, 25u);
+  }
+}
+
+TEST(PathEvents, AtASurfaceAtAStoredTimeAreCountedOnce) {
+  const Flow uniform = constantFlow({0.25, 0, 0});
+  const GridField field(world(), {0, 1, 2, 3}, {uniform, uniform, uniform, uniform});
+  // Two triangles side by side in the plane x = 0. Particle 0 is at their edge at a stored time, 1
+  // in the middle of one of them, and 2 begins there.
+  const EventSurface surface({triangle({0, -0.5, -0.5}, {0, 0.5, -0.5}, {0, 0.5, 0.5}, 7),
+                              triangle({0, -0.5, -0.5}, {0, 0.5, 0.5}, {0, -0.5, 0.5}, 8)});
+  const std::vector<Seed> seeds{
+      {{-0.25, 0.125, 0.125}, 0, 0}, {{-0.5, 0.25, -0.125}, 1, 0}, {{0, 0.25, -0.125}, 2, 1}};
+  TraceOptions options = optionsOf(Integrator::RungeKutta4);
+  options.rules.initialStep = 0.0625;
+  add(options.rules, surfaceEvent(surface));
+  const Traced traced = traceAllPaths(world(), field, shareOf(world(), seeds), options);
+  for (const int particle : {0, 1}) {
+    ASSERT_EQ(traced.crossings.at(2 * particle).size(), 1u) << "particle " << particle;
+    EXPECT_NEAR(traced.crossings.at(2 * particle)[0].point.time, 1 + particle, 1e-14);
+  }
+  EXPECT_EQ(traced.crossings.count(4), 0u);
+}
+
 TEST(PathEvents, InASteadyFieldAreThoseOfStreamlines) {
   const GridField field(world(), {0, 0.7, 2}, {abc, abc, abc});
   const GridField sameMesh(world(), {0, 1}, {abc, nullptr});
@@ -372,6 +598,8 @@ TEST(PathEvents, ChangeNoPath) {
   const GridField field(world(), {0, 0.7, 2}, {abc, otherAbc, abc});
   const std::vector<Seed> seeds = particlesOf({0, 0.7, 0.7}, 60, world().rank(), world().size(),
                                               [](double random) { return 1.8 * random - 0.9; });
+  const EventSurface surface(sphereMesh({0.1, 0, -0.1}, 0.5, 5));
+  const TimedFields fields({[](const Vector& x, double t) { return x[0] + t * x[1]; }});
   for (const Integrator integrator : Integrators) {
     TraceOptions options = optionsOf(integrator);
     std::vector<Seed> first;
@@ -380,6 +608,9 @@ TEST(PathEvents, ChangeNoPath) {
     const Traced without = tracePaths(world(), field, first, options);
     add(options.rules, plane({0, 0.1, 0.1}, {1, 1, 0.3}));
     add(options.rules, timeEvent(0.4));
+    add(options.rules, surfaceEvent(surface));
+    add(options.rules, isovalueEvent(0, 0.25));
+    options.rules.fields = &fields;
     const Traced with = tracePaths(world(), field, first, options);
     EXPECT_TRUE(with.lines == without.lines);
     EXPECT_GT(with.count(), 20u);
@@ -398,6 +629,25 @@ void addMany(StepRules& rules) {
   add(rules, timeEvent(0.8));
 }
 
+/// Surfaces and fields that change in time, which some paths end at.
+struct Targets {
+  EventSurface surface{sphereMesh({0.1, 0, -0.1}, 0.5, 5)};
+  TimedFields fields{{[](const Vector& x, double t) { return std::sin(2 * x[0] + t) + x[1]; },
+                      [](const Vector& x, double t) {
+                        return std::floor(3 * x[0]) + 10 * std::floor(2 * x[2] + t / 2);
+                      }}};
+
+  void addTo(StepRules& rules) const {
+    rules.fields = &fields;
+    add(rules, surfaceEvent(surface), 4);
+    add(rules, isovalueEvent(0, 0.25));
+    add(rules, labelEvent(1));
+    add(rules, labelEvent(1, 10), 2, EventDirection::Positive);
+    add(rules, surfaceEvent(surface), 0, EventDirection::Negative);
+    add(rules, plane({0.05, 0, 0}, {1, 0.7, 0.1}));
+  }
+};
+
 TEST(PathEventPromise, HoldsForAnyCutOfGrids) {
   const std::vector<double> times{0, 0.6, 1.5};
   const std::vector<Flow> flows{abc, otherAbc, abc};
@@ -410,9 +660,17 @@ TEST(PathEventPromise, HoldsForAnyCutOfGrids) {
     for (Seed& seed : seeds) seed.time = std::min(seed.time, 0.6);
     return seeds;
   };
-  for (const Integrator integrator : Integrators) {
+  const Targets targets;
+  for (const auto& [integrator, hasTargets] : {std::make_pair(Integrator::RungeKutta2, false),
+                                               {Integrator::RungeKutta4, false},
+                                               {Integrator::RungeKutta45, false},
+                                               {Integrator::RungeKutta4, true},
+                                               {Integrator::RungeKutta45, true}}) {
     TraceOptions options = optionsOf(integrator);
-    addMany(options.rules);
+    if (hasTargets)
+      targets.addTo(options.rules);
+    else
+      addMany(options.rules);
     const GridField whole(*alone, times, flows);
     const Traced expected = tracePaths(*alone, whole, inside(seedsOf(*alone)), options);
     EXPECT_GT(expected.count(), 150u);
@@ -424,7 +682,8 @@ TEST(PathEventPromise, HoldsForAnyCutOfGrids) {
       options.exchange.schedule = variant == 1 ? Schedule::Synchronous : Schedule::Asynchronous;
       const GridField cut(world(), times, flows, setup);
       const Traced traced = traceAllPaths(world(), cut, inside(seedsOf(world())), options);
-      EXPECT_EQ(differences(expected, traced), 0u) << "variant " << variant;
+      EXPECT_EQ(differences(expected, traced), 0u)
+          << "variant " << variant << (hasTargets ? ", targets" : "");
     }
   }
 }
@@ -453,6 +712,7 @@ struct MeshField : Intervals {
 };
 
 TEST(PathEventPromise, HoldsForAnyCutOfMeshes) {
+  const Targets targets;
   const Flow waves = [](const Vector& x) -> Vector {
     return {x[0] + 0.04 * std::sin(2 * x[1]), x[1] + 0.03 * std::sin(3 * x[2]), x[2]};
   };
@@ -467,16 +727,22 @@ TEST(PathEventPromise, HoldsForAnyCutOfMeshes) {
                                     {MeshKind::Mixed, Flow()},
                                     {MeshKind::Tetrahedra, waves},
                                     {MeshKind::Hexahedra, waves}}) {
-    TraceOptions options = optionsOf(Integrator::RungeKutta4);
-    options.rules.initialStep = 0.08;
-    addMany(options.rules);
     const MeshField whole(*alone, kind, place, 1);
-    const Traced expected = tracePaths(*alone, whole, seedsOf(*alone), options);
-    EXPECT_GT(expected.count(), 100u);
-    for (const int pieces : {world().size(), 2 * world().size() + 1}) {
-      const MeshField cut(world(), kind, place, pieces);
-      EXPECT_EQ(differences(expected, traceAllPaths(world(), cut, seedsOf(world()), options)), 0u)
-          << "kind " << int(kind) << (place ? ", moving, " : ", ") << pieces << " pieces";
+    for (const bool hasTargets : {false, true}) {
+      TraceOptions options = optionsOf(Integrator::RungeKutta4);
+      options.rules.initialStep = 0.08;
+      if (hasTargets)
+        targets.addTo(options.rules);
+      else
+        addMany(options.rules);
+      const Traced expected = tracePaths(*alone, whole, seedsOf(*alone), options);
+      EXPECT_GT(expected.count(), 100u);
+      for (const int pieces : {world().size(), 2 * world().size() + 1}) {
+        const MeshField cut(world(), kind, place, pieces);
+        EXPECT_EQ(differences(expected, traceAllPaths(world(), cut, seedsOf(world()), options)), 0u)
+            << "kind " << int(kind) << (place ? ", moving, " : ", ") << pieces << " pieces"
+            << (hasTargets ? ", targets" : "");
+      }
     }
   }
 }

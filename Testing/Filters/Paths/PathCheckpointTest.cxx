@@ -104,6 +104,7 @@ SavedPaths stateOf(int rank, int ranks) {
       if (age == 1 && particle.id % 10 == 0) {
         entry.reason = Reason::Event;
         entry.event = 1;
+        entry.target = particle.id;
       }
       points += entry.points;
       segment.entries.push_back(entry);
@@ -156,6 +157,7 @@ std::string describe(const SavedPaths& paths) {
       add(entry.points);
       add(static_cast<int>(entry.reason));
       add(int(entry.event));
+      add(entry.target);
       add(entry.time);
       for (const auto& array : segment.arrays)
         for (std::int64_t i = 0; i < entry.points; ++i)

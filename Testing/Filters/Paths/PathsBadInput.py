@@ -8,6 +8,7 @@ Every rank runs this script (pvbatch --sym).
 import check
 import numpy as np
 from paraview import simple
+from Surfaces import surface
 from unsteady import COMM, Paths, seeds, source
 
 TIMES = [0.0, 0.5, 1.0]
@@ -97,6 +98,9 @@ def main():
         ("TerminalSpeed", -1.0, 0.0, ("Terminal Speed",)),
         ("RotationScale", NAN, 1.0, ("Rotation Scale",)),
         ("Events", ["plane"], [], ("Events", "give 3 numbers")),
+        ("Events", ["isovalue nothing 1"], [], ("Events", "isovalue nothing 1", "use an array of the input")),
+        ("Events", ["label velocity 1"], [], ("Events", "label velocity 1", "one component")),
+        ("Events", ["surface"], [], ("Events", '"surface" without Event Surfaces', "set Event Surfaces")),
         ("CrossingsOnly", 1, 0, ("Crossings Only", "add an event")),
         ("BlocksPerRank", 0, 1, ("Blocks Per Rank",)),
         ("LendingMemory", -1, 512, ("Lending Memory",)),
@@ -109,9 +113,10 @@ def main():
         changed = check.paths(other, where)
         refusals.cured(f"{mesh}: {change}", changed, 10)
         if not change.rstrip().endswith("'turn', time)"):  # these points move only
-            changed.Events = ["time 0.25"]
-            refusals.refused(f"events: {mesh}: {change}", changed,
-                             ("Events", "mesh that changes", "0.5", "1", "remove the events"))
+            for event in ("time 0.25", "isovalue height 20"):
+                changed.Events = [event]
+                refusals.refused(f"{event}: {mesh}: {change}", changed,
+                                 ("Events", "mesh that changes", "0.5", "1", "remove the events"))
         check.delete(changed, other)
     for mesh, change in LOSSES:
         other = source("turn", TIMES, after=at_the_end(change), mesh=mesh, size=6)
@@ -134,6 +139,32 @@ def main():
     wrong = check.paths(other, where)
     refusals.refused("vectors missing at a step", wrong, ("vectors", "0.5", "1"))
     check.delete(wrong, other)
+
+    # Arrays of events that are missing at the last step, on all ranks or on one.
+    mark = "unsteady.mark(output, time)\n"
+    for event, name, place, change in (
+        ("isovalue height 20", "height", "points", at_the_end("output.GetPointData().RemoveArray('height')")),
+        ("label level", "level", "points", only_there("output.GetPointData().RemoveArray('level')")),
+        ("label slabs", "slabs", "cells", mark + at_the_end("output.GetCellData().RemoveArray('slabs')")),
+        ("isovalue warm 9", "warm", "cells", mark + only_there("output.GetCellData().RemoveArray('warm')")),
+    ):
+        other = source("turn", TIMES, after=change, mesh="image", size=9)
+        wrong = check.paths(other, where, Events=[event])
+        refusals.refused(f"{event}: {change}", wrong, ("Events", event, f'"{name}" at {place}', "at all time steps"))
+        wrong.Events = []
+        refusals.cured(event, wrong, 10)
+        check.delete(wrong, other)
+
+    # Data that are no surface, and labels that it lacks.
+    ball = surface()
+    wrong = check.paths(data, where, Events=["time 9"])
+    for bad, labels, words in ((data, "", ("Event Surfaces", "use poly data")),
+                               (ball, "none", ("Surface Label Array", '"none"', "choose an array"))):
+        wrong.EventSurfaces, wrong.SurfaceLabelArray = bad, labels
+        refusals.refused(words[0], wrong, words)
+    wrong.SurfaceLabelArray = "octant"
+    refusals.cured("a surface", wrong, count(wrong))
+    check.delete(wrong, ball)
 
     none = seeds(np.zeros((0, 3)))
     wrong = check.paths(data, none)

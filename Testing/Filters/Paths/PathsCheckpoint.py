@@ -14,6 +14,7 @@ import sys
 import check
 import checkpoints
 import numpy as np
+from Surfaces import surface
 from tracking import COMM, expect
 from unsteady import Paths, Simulation, executed, seeds, source
 
@@ -31,6 +32,10 @@ CASES = {
                {**EVERY, "ComputeVorticity": 0,
                 "Events": ["plane origin 3 3 3 normal 1 0.5 0", "sphere center 3 3 3 radius 2 end 2", "length 1.5",
                            "time 0.75", "box lower 1 1 1 upper 5 5 5 negative"]}),
+    "targets": ({"mesh": "tetrahedra", "size": 7, "after": "unsteady.mark(output, time)"},
+                {**EVERY, "SurfaceLabelArray": "octant",
+                 "Events": ["surface", "surface negative end 2", "isovalue height 20", "label level", "label slabs",
+                            "isovalue warm 12"]}),
 }
 
 
@@ -43,9 +48,10 @@ def followed(case, times, upto=TIMES, **more):
     """The hashes at some times, in a new filter."""
     arguments, properties = CASES[case]
     where, data = start(), source("swirl", upto, **arguments)
-    proxy = check.paths(data, where, **{**properties, **more})
+    targets = [surface("cyclic")] if case == "targets" else []
+    proxy = check.paths(data, where, **{**properties, **more}, **{"EventSurfaces": target for target in targets})
     digests = [Paths(proxy, when).digest() for when in times]
-    check.delete(proxy, data, where)
+    check.delete(proxy, data, where, *targets)
     return digests
 
 

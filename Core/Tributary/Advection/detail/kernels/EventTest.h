@@ -138,12 +138,13 @@ inline double fieldValue(const Event& event, double value, double start) {
 
 /// Evaluates the fields of events at p.target.
 /// @param cell  that holds it, for the log
+/// @param time  at which the particle is there
 inline void evaluateFields(const StepRules& rules, const Particle& p, std::int32_t cell,
-                           double* values) {
+                           double time, double* values) {
   if (!rules.fields) return;
   TrajectoryPoint point;
   for (int a = 0; a < 3; ++a) point.x[a] = p.target[a];
-  point.time = p.time;
+  point.time = time;
   point.line = p.line;
   point.index = p.steps;
   point.cell = cell;
@@ -388,6 +389,8 @@ inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate
   const double after = valueAtEnd(rules, p, candidate);
   if (before != before || after != after) return false;  // a field that is not a number
   if (!isCrossing<bool>(event, before, after)) return false;
+  // Where a line is still at its seed, values of fields may change in time.
+  if (isOfField(event.kind) && rules.interval && p.time != p.events.begun) return true;
   // A seed on the surface. One on a length or at a time does not exist.
   return p.length > 0 || !(isPlace(event) || event.kind == EventKind::Isovalue) ||
          magnitude(before) > eventRounding(event, p, p.x);
