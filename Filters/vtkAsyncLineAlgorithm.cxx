@@ -123,7 +123,7 @@ bool vtkAsyncLineAlgorithm::HasSurface() {
 }
 
 //------------------------------------------------------------------------------
-vtkDataObject* vtkAsyncLineAlgorithm::GetSurface(vtkInformationVector** inputVector) {
+vtkDataObject* vtkAsyncLineAlgorithm::FindSurface(vtkInformationVector** inputVector) {
   return this->HasSurface() ? vtkDataObject::GetData(inputVector[SURFACES], 0) : nullptr;
 }
 

@@ -166,7 +166,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncLineAlgorithm : public vtkAsyncParticleAlg
   /// Local. Whether port 2 is connected, the surface of events.
   bool HasSurface();
   /// Local. The surface of events of this rank; null without one.
-  vtkDataObject* GetSurface(vtkInformationVector** inputVector);
+  vtkDataObject* FindSurface(vtkInformationVector** inputVector);
 
   static constexpr int SURFACES = 2;
 

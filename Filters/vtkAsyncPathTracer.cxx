@@ -154,7 +154,7 @@ bool vtkAsyncPathTracer::Execute(tributary::Transport& transport,
   tributary::PathTracerRun run(context, settings, *this->State);
   const bool isWhole =
       run.execute(vtkDataObject::GetData(inputVector[0], 0),
-                  vtkDataObject::GetData(inputVector[1], 0), this->GetSurface(inputVector),
+                  vtkDataObject::GetData(inputVector[1], 0), this->FindSurface(inputVector),
                   vtkPolyData::GetData(outputVector, 0), vtkPolyData::GetData(outputVector, 1));
   this->IsUnderWay = run.isUnderWay();
   this->State->inputTimes = tributary::modificationTimes(*this);

@@ -136,7 +136,7 @@ bool vtkAsyncStreamTracer::Execute(tributary::Transport& transport,
   const tributary::StreamTracerSettings settings = this->MakeSettings();
   return tributary::StreamTracerRun(context, settings, *this->State)
       .execute(vtkDataObject::GetData(inputVector[0], 0), vtkDataObject::GetData(inputVector[1], 0),
-               this->GetSurface(inputVector), vtkPolyData::GetData(outputVector, 0),
+               this->FindSurface(inputVector), vtkPolyData::GetData(outputVector, 0),
                vtkPolyData::GetData(outputVector, 1), vtkTable::GetData(outputVector, 2));
 }
 
