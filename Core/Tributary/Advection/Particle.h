@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "Tributary/Advection/Events.h"
 
@@ -109,18 +111,31 @@ struct alignas(32) Particle {
   Status status;
   Reason reason;
   bool lastTry;  ///< The step size was clipped: accept the result for any error (RK4-5).
+  /// No events are traced: copies leave `events` out, which then has no values. It is larger than
+  /// all the rest.
+  bool withoutEvents = false;
 
-  EventProgress events;  ///< Without events, all is 0.
+  EventProgress events;
 
   static constexpr std::int8_t AnyFace = -1;
   /// Evaluate in `cell` although `target` may be outside by a rounding error: a global search found
   /// no better cell.
   static constexpr std::int8_t Accept = -2;
 
+  Particle() = default;
+  Particle(const Particle& other) { *this = other; }
+  Particle& operator=(const Particle& other) {
+    if (this != &other)
+      std::memcpy(static_cast<void*>(this), &other,
+                  other.withoutEvents ? offsetof(Particle, events) : sizeof other);
+    return *this;
+  }
+  ~Particle() = default;
+
   /// Whether the line is integrated against the flow.
   bool backward() const { return line & 1; }
   /// Whether the particle is about an event, and takes no step.
-  bool isAtEvent() const { return events.phase != EventPhase::None; }
+  bool isAtEvent() const { return !withoutEvents && events.phase != EventPhase::None; }
 };
 
 }  // namespace tributary

@@ -531,7 +531,8 @@ template <Integrator I, Flow F>
 
 /// Whether a particle goes on from the end of its step, for which it needs no evaluation.
 inline bool isReturning(const Particle& p) {
-  return p.events.phase == EventPhase::Return || p.events.phase == EventPhase::Fallback;
+  return p.isAtEvent() &&
+         (p.events.phase == EventPhase::Return || p.events.phase == EventPhase::Fallback);
 }
 
 /// Moves a particle to the cell of the end of its step, which may be in another block.

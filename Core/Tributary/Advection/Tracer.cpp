@@ -82,6 +82,7 @@ bool isUnchanged(const Particle& before, const Particle& p) {
 /// The particle of a seed, which seeks its cell.
 Particle particleAt(const StepRules& rules, const Seed& seed) {
   Particle p{};
+  p.withoutEvents = rules.events.count == 0;
   if (rules.interval && rules.events.count > 0) p.events.begun = seed.time;
   std::memcpy(p.x, seed.x, sizeof seed.x);
   std::memcpy(p.target, seed.x, sizeof seed.x);
@@ -199,7 +200,8 @@ class Tracer {
   void end(const Particle& p, std::int32_t points, Reason reason) {
     LineEnd& end = result_.ends.emplace_back();
     end = {p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time};
-    for (const std::int32_t count : p.events.count) end.crossings += count;
+    if (!p.withoutEvents)
+      for (const std::int32_t count : p.events.count) end.crossings += count;
     end.length = p.length;
     if (reason != Reason::Event) return;
     end.event = p.events.candidate % MostEvents;

@@ -70,12 +70,16 @@ int slopesNeeded(int stage, int stages, int events) {
   return std::max(slopesNeeded(stage, stages), stage == stages && events > 0 ? 1 : 0);
 }
 
-bool hasProgress(const EventProgress& events) {
+bool hasProgress(const Particle& p) {
+  if (p.withoutEvents) return false;
+  const EventProgress& events = p.events;
   return events.begun != 0 || std::any_of(std::begin(events.count), std::end(events.count),
                                           [](std::int32_t count) { return count != 0; });
 }
 
-bool hasFields(const EventProgress& events) {
+bool hasFields(const Particle& p) {
+  if (p.withoutEvents) return false;
+  const EventProgress& events = p.events;
   return std::any_of(std::begin(events.startField), std::end(events.startField),
                      [](double value) { return value != 0 || std::signbit(value); });
 }
@@ -144,19 +148,19 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
   Fixed fixed{};
   copyState(p, fixed);
   fixed.status = static_cast<std::uint8_t>(p.status);
-  fixed.flags = static_cast<std::uint8_t>(
-      (p.lastTry ? LastTry : 0) | (hasProgress(p.events) ? HasProgress : 0) |
-      (p.isAtEvent() ? IsAtEvent : 0) | (hasFields(p.events) ? HasFields : 0));
+  fixed.flags =
+      static_cast<std::uint8_t>((p.lastTry ? LastTry : 0) | (hasProgress(p) ? HasProgress : 0) |
+                                (p.isAtEvent() ? IsAtEvent : 0) | (hasFields(p) ? HasFields : 0));
   append(message, &fixed, sizeof fixed);
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s)
     append(message, p.k[s], 3 * sizeof(double));
   if (p.isAtEvent()) {
     append(message, &p.events, EventBytes);
-  } else if (hasProgress(p.events)) {
+  } else if (hasProgress(p)) {
     append(message, &p.events.begun, sizeof p.events.begun);
     append(message, p.events.count, sizeof p.events.count);
   }
-  if (hasFields(p.events) && !p.isAtEvent())
+  if (hasFields(p) && !p.isAtEvent())
     append(message, p.events.startField, sizeof p.events.startField);
   if (p.status == Status::Seeking) append(message, &migrating.best, sizeof migrating.best);
 }
@@ -173,6 +177,7 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages, int events) 
   MigratingParticle migrating{};
   Particle& p = migrating.particle;
   copyState(fixed, p);
+  p.withoutEvents = events == 0;
   p.status = static_cast<Status>(fixed.status);
   p.lastTry = (fixed.flags & LastTry) != 0;
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s) {

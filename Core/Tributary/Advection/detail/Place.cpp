@@ -33,8 +33,8 @@ void departFrom(const FieldBlock& block, Particle& p) {
 }
 
 bool Place::add(const Particle& p) {
-  std::int32_t cell = p.cell, endCell = p.events.endCell;
   const bool isBack = p.isAtEvent() && p.events.endBlock == block_.id();
+  std::int32_t cell = p.cell, endCell = isBack ? p.events.endCell : 0;
   if (!block_.enter(cell) || (isBack && !block_.enter(endCell))) return false;
   later.push_back(p);
   later.back().cell = cell;
