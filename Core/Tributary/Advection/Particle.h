@@ -123,7 +123,7 @@ struct alignas(32) Particle {
   static constexpr std::int8_t Accept = -2;
 
   Particle() = default;
-  Particle(const Particle& other) { *this = other; }
+  Particle(const Particle& other) { *this = other; }  ///< See withoutEvents.
   Particle& operator=(const Particle& other) {
     if (this != &other)
       std::memcpy(static_cast<void*>(this), &other,
