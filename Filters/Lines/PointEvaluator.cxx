@@ -160,16 +160,12 @@ void interpolateBetween(const T* values, const T* later, int components, const W
 template <class T>
 double valueAt(const T* values, const Weights& weights, bool ofCell, bool isLabel) {
   if (ofCell) return static_cast<double>(values[weights.cellId[0]]);
-  double sum = 0, label = 0, most = -1;
-  for (int j = 0; j < weights.count[0]; ++j) {
-    const auto value = static_cast<double>(values[weights.id(0, j)]);
-    const double weight = weights.weight(0, j);
-    sum += weight * value;
-    if (weight < most || (weight == most && !(value < label))) continue;
-    most = weight;
-    label = value;
-  }
-  return isLabel ? label : sum;
+  const auto valueOf = [&](std::int64_t point) { return static_cast<double>(values[point]); };
+  if (isLabel) return labelAt(weights, 0, valueOf);
+  double sum = 0;
+  for (int j = 0; j < weights.count[0]; ++j)
+    sum += weights.weight(0, j) * valueOf(weights.id(0, j));
+  return sum;
 }
 
 /// The value of a cell at a share of the interval, or in a steady field.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,28 @@
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Advection/Trajectory.h"
+#include "Tributary/Advection/Weights.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Transport/Transport.h"
 
 namespace tributary {
+
+/// Local. The label of a position in a cell whose points have labels: that of the point with the
+/// largest weight; of equal weights, the lowest label.
+/// @param i  the position's number in `weights`
+/// @param valueOf  returns the label of a point of the piece
+template <class ValueOf>
+[[nodiscard]] double labelAt(const Weights& weights, std::size_t i, ValueOf&& valueOf) {
+  double label = std::numeric_limits<double>::quiet_NaN();
+  double most = -std::numeric_limits<double>::infinity();
+  for (int j = 0; j < weights.count[i]; ++j) {
+    const double value = valueOf(weights.id(i, j)), weight = weights.weight(i, j);
+    if (weight < most || (weight == most && !(value < label))) continue;
+    most = weight;
+    label = value;
+  }
+  return label;
+}
 
 /// An array of the output that is evaluated on the rank of the block that recorded the point.
 struct PointField {

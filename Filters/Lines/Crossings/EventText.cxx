@@ -22,19 +22,22 @@ constexpr double Pi = 3.14159265358979323846;
 /// What may stand between words and numbers.
 const std::string Separators = " \t\n\r,()[]";
 
+char small(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 /// The words and numbers of a text, in small letters.
 std::vector<std::string> wordsOf(const std::string& text) {
   std::vector<std::string> words(1);
-  for (const char c : text) {
-    const bool isUpper = c >= 'A' && c <= 'Z';
-    const char small = isUpper ? static_cast<char>(c - 'A' + 'a') : c;
-    const bool isPart = (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-                        c == '-' || c == '+' || c == '_';
+  for (const char any : text) {
+    const char c = small(any);
+    const bool isPart = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+                        c == '+' || c == '_';
     require(isPart || Separators.find(c) != std::string::npos, "Events", '"' + text + '"',
             "write it with plain letters and digits, \".\", \"-\" and \"+\", and put only "
             "blanks, commas, parentheses and brackets between words and numbers");
     if (isPart)
-      words.back() += small;
+      words.back() += c;
     else if (!words.back().empty())
       words.emplace_back();
   }
@@ -56,8 +59,7 @@ std::optional<NamedArray> namedArrayOf(const std::string& text) {
     at = std::min(text.find_first_of(ends, begin), text.size());
     return text.substr(begin, at - begin);
   };
-  for (const char c : take(Separators))
-    parts.type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const char c : take(Separators)) parts.type += small(c);
   if (parts.type != "isovalue" && parts.type != "label") return {};
   // A name that is not in quotes may have parentheses, but does not begin with one.
   const std::string blanks = " \t\n\r,";

@@ -20,6 +20,7 @@
 #include "Common/FreshArray.h"
 #include "Common/NamedArrays.h"
 #include "Common/Require.h"
+#include "Lines/PointEvaluator.h"
 
 #include "Tributary/Advection/Weights.h"
 #include "Tributary/Base/Error.h"
@@ -48,18 +49,10 @@ vtkDataArray* arrayOf(vtkDataSet* piece, const std::string& name, ArrayPlace pla
 }
 
 /// The label at a point with weights.
-double labelAt(vtkDataArray* array, ArrayPlace place, const Weights& weights, std::size_t i) {
+double labelOf(vtkDataArray* array, ArrayPlace place, const Weights& weights, std::size_t i) {
   if (!array) return Missing;
   if (place == ArrayPlace::Cells) return array->GetComponent(weights.cellId[i], 0);
-  double label = Missing, most = -std::numeric_limits<double>::infinity();
-  for (int c = 0; c < weights.count[i]; ++c) {
-    const double value = array->GetComponent(weights.id(i, c), 0), weight = weights.weight(i, c);
-    if (weight > most || (weight == most && value < label)) {
-      label = value;
-      most = weight;
-    }
-  }
-  return label;
+  return labelAt(weights, i, [&](std::int64_t point) { return array->GetComponent(point, 0); });
 }
 
 /// The label of a line, as it travels.
@@ -84,7 +77,7 @@ void addLabels(const FlowDomain& flow, const TraceResult& traced, const StepRule
           block.weights(rules, batch, weights);
           for (std::size_t i = 0; i < batch.size(); ++i) {
             const std::int64_t line = batch[i].line >> 1;  // the seed here is the end of a line
-            outbox.add(shares.ownerOf(line >> 1), {line, labelAt(array, place, weights, i)});
+            outbox.add(shares.ownerOf(line >> 1), {line, labelOf(array, place, weights, i)});
           }
         }
       }
