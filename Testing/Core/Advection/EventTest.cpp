@@ -896,19 +896,39 @@ void expectPromise(const std::string& what, Trace&& traceWith) {
     }
 }
 
+/// Traces a number of lines through a grid that is cut.
+auto throughGrid(bool uniform, int lines) {
+  return [=](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+    GridSetup setup;
+    setup.uniform = uniform;
+    setup.isDouble = uniform;
+    setup.pieces = pieces;
+    setup.blocksPerPiece = blocks;
+    setup.ghostLayers = blocks > 4 ? 1 : 0;
+    const auto grid = makeGridDomain(transport, setup);
+    return traceAll(transport, grid->domain, seedsOf(lines, transport), options);
+  };
+}
+
+/// The same through a mesh in the box of the grid.
+auto throughMesh(MeshKind kind, int lines) {
+  return [=](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
+    MeshSetup setup;
+    setup.mesh = makeMesh(kind, 6);
+    for (Vector& x : setup.mesh.points)
+      for (double& c : x) c = static_cast<float>((c + 1) * Pi);
+    setup.flow = abc;
+    setup.cellCentered = kind == MeshKind::Mixed;
+    setup.pieces = pieces;
+    setup.blocksPerPiece = blocks;
+    const auto mesh = makeMeshDomain(transport, setup);
+    return traceAll(transport, mesh->domain, seedsOf(lines, transport), options);
+  };
+}
+
 TEST(EventPromise, HoldsForAnyCutOfGrids) {
   for (const bool uniform : {true, false})
-    expectPromise(uniform ? "uniform" : "rectilinear",
-                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
-                    GridSetup setup;
-                    setup.uniform = uniform;
-                    setup.isDouble = uniform;
-                    setup.pieces = pieces;
-                    setup.blocksPerPiece = blocks;
-                    setup.ghostLayers = blocks > 4 ? 1 : 0;
-                    const auto grid = makeGridDomain(transport, setup);
-                    return traceAll(transport, grid->domain, seedsOf(60, transport), options);
-                  });
+    expectPromise(uniform ? "uniform" : "rectilinear", throughGrid(uniform, 60));
 }
 
 TEST(EventPromise, HoldsInPeriodicDomains) {
@@ -935,19 +955,7 @@ TEST(EventPromise, HoldsInPeriodicDomains) {
 TEST(EventPromise, HoldsForAnyCutOfMeshes) {
   for (const MeshKind kind : {MeshKind::Tetrahedra, MeshKind::Mixed}) {
     if (kind == MeshKind::Mixed && world().size() > 4 && !thorough()) continue;
-    expectPromise("mesh",
-                  [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
-                    MeshSetup setup;
-                    setup.mesh = makeMesh(kind, 6);
-                    for (Vector& x : setup.mesh.points)
-                      for (double& c : x) c = static_cast<float>((c + 1) * Pi);
-                    setup.flow = abc;
-                    setup.cellCentered = kind == MeshKind::Mixed;
-                    setup.pieces = pieces;
-                    setup.blocksPerPiece = blocks;
-                    const auto mesh = makeMeshDomain(transport, setup);
-                    return traceAll(transport, mesh->domain, seedsOf(60, transport), options);
-                  });
+    expectPromise("mesh", throughMesh(kind, 60));
   }
 }
 
@@ -1213,33 +1221,11 @@ void expectFieldPromise(const std::string& what, Trace&& traceWith) {
 
 TEST(FieldEventPromise, HoldsForAnyCutOfGrids) {
   for (const bool uniform : {true, false})
-    expectFieldPromise(
-        uniform ? "uniform" : "rectilinear",
-        [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
-          GridSetup setup;
-          setup.uniform = uniform;
-          setup.isDouble = uniform;
-          setup.pieces = pieces;
-          setup.blocksPerPiece = blocks;
-          setup.ghostLayers = blocks > 4 ? 1 : 0;
-          const auto grid = makeGridDomain(transport, setup);
-          return traceAll(transport, grid->domain, seedsOf(40, transport), options);
-        });
+    expectFieldPromise(uniform ? "uniform" : "rectilinear", throughGrid(uniform, 40));
 }
 
 TEST(FieldEventPromise, HoldsForAnyCutOfMeshes) {
-  expectFieldPromise(
-      "mesh", [&](Transport& transport, int pieces, int blocks, const TraceOptions& options) {
-        MeshSetup setup;
-        setup.mesh = makeMesh(MeshKind::Tetrahedra, 6);
-        for (Vector& x : setup.mesh.points)
-          for (double& c : x) c = static_cast<float>((c + 1) * Pi);
-        setup.flow = abc;
-        setup.pieces = pieces;
-        setup.blocksPerPiece = blocks;
-        const auto mesh = makeMeshDomain(transport, setup);
-        return traceAll(transport, mesh->domain, seedsOf(40, transport), options);
-      });
+  expectFieldPromise("mesh", throughMesh(MeshKind::Tetrahedra, 40));
 }
 
 // A step may lead across a hole in which no part of it can end.

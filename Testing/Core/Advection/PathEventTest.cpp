@@ -345,22 +345,26 @@ std::vector<double> jumpsOf(const std::function<double(double)>& value, double b
   return jumps;
 }
 
+/// The distance from the first time on, with speeds at the times that are linear between them.
+double distanceUntil(double time, const std::vector<double>& times,
+                     const std::vector<double>& speeds) {
+  double distance = 0;
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    const double since = std::min(time, times[i + 1]) - times[i];
+    if (since > 0)
+      distance += speeds[i] * since +
+                  (speeds[i + 1] - speeds[i]) * since * since / (2 * (times[i + 1] - times[i]));
+  }
+  return distance;
+}
+
 // Along a straight line, whose speed is linear in time in each interval.
 TEST(PathEvents, OfFieldsThatChangeInTimeAreWhereTheFormulaHasThem) {
   const std::vector<double> times{0, 1, 2.5}, speeds{0.2, 0.4, 0.3};
   std::vector<Flow> flows;
   for (const double speed : speeds) flows.push_back(constantFlow({speed, 0, 0}));
   const GridField field(world(), times, flows);
-  const auto wayUntil = [&](double time) {
-    double way = 0;
-    for (std::size_t i = 0; i + 1 < times.size(); ++i) {
-      const double since = std::min(time, times[i + 1]) - times[i];
-      if (since > 0)
-        way += speeds[i] * since +
-               (speeds[i + 1] - speeds[i]) * since * since / (2 * (times[i + 1] - times[i]));
-    }
-    return way;
-  };
+  const auto wayUntil = [&](double time) { return distanceUntil(time, times, speeds); };
   const std::vector<TimedFields::Function> functions{
       [](const Vector& x, double t) { return x[0] + 0.25 * t; },
       [](const Vector& x, double t) { return x[0] * x[0] - 0.2 * t * x[1]; },
@@ -453,16 +457,7 @@ TEST(PathEvents, AtSurfacesInUniformAccelerationAreThoseOfEachTriangle) {
   for (const double speed : speeds)
     flows.push_back(constantFlow({speed * along[0], speed * along[1], speed * along[2]}));
   const GridField field(world(), times, flows);
-  const auto wayUntil = [&](double time) {
-    double way = 0;
-    for (std::size_t i = 0; i + 1 < times.size(); ++i) {
-      const double since = std::min(time, times[i + 1]) - times[i];
-      if (since > 0)
-        way += speeds[i] * since +
-               (speeds[i + 1] - speeds[i]) * since * since / (2 * (times[i + 1] - times[i]));
-    }
-    return way;
-  };
+  const auto wayUntil = [&](double time) { return distanceUntil(time, times, speeds); };
   const std::vector<SurfaceTriangle> triangles = sphereMesh({0.05, -0.1, 0}, 0.4, 4);
   const EventSurface surface(triangles);
   std::vector<Seed> seeds;

@@ -4,11 +4,10 @@
 Writes the hashes of lines and crossings to hashes.json; CompareHashes.py compares them between numbers of ranks.
 """
 
-import hashlib
-
 import numpy as np
 
 import check
+import crossings
 from check import flows
 from paraview import servermanager
 
@@ -19,32 +18,6 @@ def arrays_of(tracer, port):
     """The names of the point arrays of an output on this rank, also of an empty one."""
     tracer.UpdatePipeline()
     return set(check.arrays(tracer.GetClientSideObject().GetOutputDataObject(port).GetPointData()))
-
-
-class Crossings:
-    """The second output as numpy, the ranks' parts in the order of ranks."""
-
-    def __init__(self, tracer):
-        tracer.UpdatePipeline()
-        data = servermanager.Fetch(tracer, idx=1)
-        self.count = data.GetNumberOfPoints()
-        assert data.GetNumberOfVerts() == self.count and data.GetNumberOfLines() == 0, "not one vertex each"
-        self.data = check.arrays(data.GetPointData())
-        self.points = check.vtk_to_numpy(data.GetPoints().GetData()) if self.count else np.zeros((0, 3))
-
-    def of(self, **values):
-        """A mask of the crossings with these values of arrays."""
-        mask = np.ones(self.count, bool)
-        for name, value in values.items():
-            mask &= self.data[name] == value
-        return mask
-
-    def digest(self):
-        total = hashlib.sha256(self.points.tobytes())
-        for name in sorted(self.data):
-            total.update(f"{name} {self.data[name].dtype} {self.data[name].shape}".encode())
-            total.update(np.ascontiguousarray(self.data[name]).tobytes())
-        return total.hexdigest()[:24]
 
 
 def circles():
@@ -60,7 +33,7 @@ def circles():
         ANGLE.format(120), "plane origin 0 0 0 normal 0 1 0 positive", "sphere center 0.5 0 0 radius 0.3",
         "box lower -0.2 -0.3 -0.5 upper 0.4 0.3 0.5 negative", "length 1.5", "time 2.5",
     ]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     names = {"velocity", "IntegrationTime", "Vorticity", "AngularVelocity", "ArcLength", "EventId", "CrossingNumber",
              "SeedIds"}
     assert names <= set(found.data), f"arrays {sorted(found.data)}"
@@ -110,10 +83,10 @@ def circles():
     assert abs((np.arctan2(last[:, 1], last[:, 0]) - 2 * np.pi / 3)).max() < 1e-6
     # Without events: no crossings, and the same arrays.
     lines.Events = []
-    nothing, out = Crossings(lines), check.Lines(check.fetch(lines))
+    nothing, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     assert nothing.count == 0 and arrays_of(lines, 1) == set(found.data), f"arrays {arrays_of(lines, 1)}"
     lines.CrossingArrays = "None"
-    assert Crossings(lines).count == 0 and not arrays_of(lines, 1), f"arrays {arrays_of(lines, 1)}"
+    assert crossings.fetched(lines).count == 0 and not arrays_of(lines, 1), f"arrays {arrays_of(lines, 1)}"
     assert "EventId" not in out.cell_data
     check.delete(lines, seeds, data)
 
@@ -124,12 +97,12 @@ def poincare():
     seeds = flows.seeds(30, flows.bounds("abc"))
     lines = check.tracer(data, seeds, MaximumStreamlineLength=60.0, Periodic=[1, 1, 1], MaximumSteps=100000)
     lines.Events = ["plane origin 0 0 3 normal 0 0 1 positive", "plane origin 1 1 1 normal 0 1 0 negative end 4"]
-    usual, traced = Crossings(lines), check.Lines(check.fetch(lines))
+    usual, traced = crossings.fetched(lines), check.Lines(check.fetch(lines))
     assert usual.count > 200 and traced.count == 60
     counted = check.arrays(check.fetch(lines).GetFieldData())["AsyncStreamTracer Crossings"]
     assert counted.sum() == usual.count, f"{counted} crossings in the statistics"
     lines.CrossingsOnly = 1
-    alone, nothing = Crossings(lines), check.Lines(check.fetch(lines))
+    alone, nothing = crossings.fetched(lines), check.Lines(check.fetch(lines))
     assert alone.digest() == usual.digest(), "other crossings without lines"
     assert nothing.count == 0 and len(nothing.points) == 0, "lines with Crossings Only"
     assert arrays_of(lines, 0) == set(traced.point_data), f"arrays {arrays_of(lines, 0)} of no lines"
@@ -144,7 +117,7 @@ def fewer_arrays(lines, usual):
     for only, blocks, lending in ((1, 1, 512), (0, 3, 0)):
         lines.CrossingsOnly, lines.BlocksPerRank, lines.LendingMemory = only, blocks, lending
         lines.CrossingArrays = "Ids And Times"
-        found = Crossings(lines)
+        found = crossings.fetched(lines)
         kept = {"IntegrationTime", "ArcLength", "EventId", "CrossingNumber", "SeedIds"}
         assert arrays_of(lines, 1) == kept, f"arrays {arrays_of(lines, 1)}"
         assert found.points.dtype == np.float64 and (found.points == usual.points).all(), "points with ids and times"
@@ -167,7 +140,7 @@ def fewer_arrays(lines, usual):
         ids = [data.GetCell(c).GetPointId(i) for c in range(len(begins)) for i in range(sizes[c])]
         assert ids == list(range(usual.count)), "points of the cells"
         lines.CrossingArrays = "All"
-        assert Crossings(lines).digest() == usual.digest(), "all arrays again"
+        assert crossings.fetched(lines).digest() == usual.digest(), "all arrays again"
 
 
 def sides(hashes):
@@ -189,7 +162,7 @@ def sides(hashes):
     ]
     for blocks, lending in ((1, 0), (3, 512)):
         lines.BlocksPerRank, lines.LendingMemory = blocks, lending
-        found, out = Crossings(lines), check.Lines(check.fetch(lines))
+        found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
         starts = {out.cell_data["SeedIds"][i]: out.points[out.line(i)[0]].astype(float) for i in range(out.count)}
         assert len(starts) == 20
         start = np.array([starts[seed] for seed in found.data["SeedIds"]])
@@ -235,7 +208,7 @@ def invariance(hashes):
             lines.Events = events
             for schedule, blocks, lending in ((2, 1, 512), (2, 5, 0), (0, 3, 0)):
                 lines.Schedule, lines.BlocksPerRank, lines.LendingMemory = schedule, blocks, lending
-                found, out = Crossings(lines), check.Lines(check.fetch(lines))
+                found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
                 assert found.count > 100, f"{name}: {found.count} crossings"
                 assert len(set(out.cell_data["EventId"].tolist())) >= 3, f"{name}: events that end lines"
                 bits = found.digest() + out.digest()

@@ -7,11 +7,12 @@ Writes the hashes of lines and crossings to hashes.json; CompareHashes.py compar
 import numpy as np
 
 import check
+import crossings
 import meshes
 from check import flows
 from paraview import simple
 
-from Events import Crossings
+from Events import CASES
 
 ARRAYS = """
 import numpy as np
@@ -69,7 +70,7 @@ add("slab", np.floor(x * 0 + 7).astype(np.int32), points)
         "isovalue linear 0.3", 'isovalue "a product" 0.05 positive', "label slab", "label slab 2 negative",
         "Label, 'slab' 1 positive", "plane origin 0.5 0 0 normal 1 0 0", "isovalue slab 1.5",
     ]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     seed, elapsed = np.diff(found.data["SeedIds"]), np.diff(found.data["IntegrationTime"])
     # Events at one place are ordered as in the list.
     assert ((seed > 0) | ((seed == 0) & (elapsed > -1e-14))).all(), "not ordered by seed and time"
@@ -105,7 +106,7 @@ add("slab", np.floor(x * 0 + 7).astype(np.int32), points)
     # The second time that a line enters a slab ends it, and the cells' array is output under a name of its own.
     lines.PointArrays = ["linear"]
     lines.Events = ["label slab 2 positive end 2", "isovalue linear 0.3"]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     ended = out.cell_data["EventId"] == 0
     assert ended.any() and set(out.cell_data["ReasonForTermination"][ended].tolist()) == {8}
     assert "a product" not in found.data and "slab" in found.data, f"arrays {sorted(found.data)}"
@@ -113,7 +114,7 @@ add("slab", np.floor(x * 0 + 7).astype(np.int32), points)
     assert abs(found.data["linear"][found.of(EventId=1)] - 0.3).max() < 1e-14
     lines.PointArrays = ["a product"]
     lines.Events = ["isovalue linear 0.3"]
-    assert {"linear", "a product"} <= set(Crossings(lines).data), "an array of an event is not output"
+    assert {"linear", "a product"} <= set(crossings.fetched(lines).data), "an array of an event is not output"
     check.delete(lines, seeds, data, grid)
 
 
@@ -134,7 +135,7 @@ def regions():
     )
     lines.Events = ["label RegionId", "label RegionId 0", "label RegionId 1 positive", "label RegionId -1 negative"]
     lines.PointArrays = ["velocity"]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     edges = np.arange(cells + 1) / cells
     centers = (edges[1:] + edges[:-1]) / 2
     total = 0
@@ -158,14 +159,6 @@ def regions():
     check.delete(lines, seeds, data, balls, grid)
 
 
-CASES = {
-    "image": dict(mesh="image", size=21),
-    "rectilinear": dict(mesh="rectilinear", size=15),
-    "tetrahedra": dict(mesh="tetrahedra", size=11),
-    "mixed": dict(mesh="mixed", size=9),
-}
-
-
 def invariance(hashes):
     """Lines and crossings have the same bits with all cuts and schedules, with and without loans."""
     events = [
@@ -187,7 +180,7 @@ add("curved", (x * y + z).astype(np.float32), points)
             for schedule, blocks, lending, arrays in ((2, 1, 512, []), (2, 5, 0, []), (2, 3, 512, ["velocity"])):
                 lines.Schedule, lines.BlocksPerRank, lines.LendingMemory = schedule, blocks, lending
                 lines.PointArrays = arrays
-                found, out = Crossings(lines), check.Lines(check.fetch(lines))
+                found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
                 assert found.count > 100, f"{name}: {found.count} crossings"
                 assert {0, 1, 2, 3, 4, 5} == set(found.data["EventId"].tolist()), f"{name}: events without crossings"
                 assert {"height", "curved", "corner", "checker"} <= set(found.data), f"arrays {sorted(found.data)}"
@@ -208,7 +201,7 @@ def gap():
         IntegrationDirection="FORWARD", IntegratorType="Runge-Kutta 4", InitialStepLength=0.3,
     )
     lines.Events = ["isovalue saw 0.5 positive", "isovalue saw 0.5 negative", "label saw 0 positive"]
-    found = Crossings(lines)
+    found = crossings.fetched(lines)
     # The array falls from 1 to 0 in the gap. There, the points of the first column are nearer behind its middle.
     for event, place in ((0, 0.5), (1, 1 + 1 / 32), (2, 1 + 1 / 32)):
         here = found.of(EventId=event)
@@ -235,7 +228,7 @@ def elsewhere(hashes):
         lines.Events = events
         for blocks, lending in ((1, 512), (3, 0)):
             lines.BlocksPerRank, lines.LendingMemory = blocks, lending
-            found, out = Crossings(lines), check.Lines(check.fetch(lines))
+            found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
             iso = found.of(EventId=0)
             array, value = events[0].split()[1:]
             assert iso.sum() > 5 and found.of(EventId=1).sum() > 10, f"{name}: {found.count} crossings"
@@ -262,7 +255,7 @@ def levels(hashes):
          for edge in (box[2 * axis], box[2 * axis + 1] + 1)}
         for axis in (0, 1)
     ]
-    found = Crossings(lines)
+    found = crossings.fetched(lines)
     away = [abs(found.points[:, a, None] - np.array(sorted(faces[a]))).min(axis=1) for a in (0, 1)]
     # A grid holds points up to 1e-9 of a cell outside.
     assert np.minimum(*away).max() < 1.1e-9, f"crossings beside the levels: {np.minimum(*away).max()}"

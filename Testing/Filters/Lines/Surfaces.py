@@ -8,8 +8,9 @@ Writes the hashes of lines and crossings to hashes.json; CompareHashes.py compar
 import numpy as np
 
 import check
+import crossings
 from check import flows
-from paraview import servermanager, simple
+from paraview import simple
 
 VELOCITY = np.array([1.0, -0.5, 0.25])
 CENTER, RADIUS, PARTS = np.array([3.2, 2.9, 3.0]), 1.7, 6
@@ -119,23 +120,6 @@ def brute_force(starts):
     return found
 
 
-class Crossings:
-    """The second output as numpy."""
-
-    def __init__(self, tracer):
-        tracer.UpdatePipeline()
-        data = servermanager.Fetch(tracer, idx=1)
-        self.data = check.arrays(data.GetPointData())
-        self.points = np.zeros((0, 3))
-        if data.GetNumberOfPoints():
-            self.points = check.vtk_to_numpy(data.GetPoints().GetData())
-
-    def digest(self):
-        tables = [("points", self.points)] + sorted(self.data.items())
-        parts = [name.encode() + np.ascontiguousarray(values).tobytes() for name, values in tables]
-        return check.hashlib.sha256(b"".join(parts)).hexdigest()[:24]
-
-
 def straight():
     """Lines that are known, against each triangle."""
     grid = flows.source(flow="abc", mesh="image", size=13, dtype="float64")
@@ -148,7 +132,7 @@ def straight():
         IntegratorType="Runge-Kutta 4",
     )
     lines.Events = ["surface", "surface positive", "surface negative", "plane origin 3 0 0 normal 1 0 0"]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     starts = {out.cell_data["SeedIds"][i]: out.points[out.line(i)[0]].astype(float) for i in range(out.count)}
     assert len(starts) == 60
     expected = dict(zip(starts, brute_force(list(starts.values()))))
@@ -165,7 +149,7 @@ def straight():
             assert found.data["TargetId"][mine].tolist() == octants[keep].tolist(), f"seed {seed}, event {event}"
     # Without a text, lines end at the first crossing.
     lines.Events = ["length 0.5"]
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     for i in range(out.count):
         times, octants, _ = expected[out.cell_data["SeedIds"][i]]
         ends = [out.cell_data[name][i] for name in ("ReasonForTermination", "EventId", "TargetId")]
@@ -173,7 +157,7 @@ def straight():
     for array, labels in (("whole", range(8)), ("", [0])):
         lines.SurfaceLabelArray = array
         labels = set(labels) | {-1}
-        assert set(Crossings(lines).data["TargetId"].tolist()) <= labels, f"labels of {array}"
+        assert set(crossings.fetched(lines).data["TargetId"].tolist()) <= labels, f"labels of {array}"
     # The surface stays from one execution to the next one.
     statistics = check.arrays(check.fetch(lines).GetFieldData())
     assert not statistics["AsyncStreamTracer ReusedSurface"].any()
@@ -182,7 +166,7 @@ def straight():
     assert check.arrays(check.fetch(lines).GetFieldData())["AsyncStreamTracer ReusedSurface"].all()
     # Without a surface.
     lines.EventSurfaces = None
-    found, out = Crossings(lines), check.Lines(check.fetch(lines))
+    found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
     assert "TargetId" not in out.cell_data and "TargetId" not in found.data
     assert set(out.cell_data["EventId"].tolist()) == {-1}
     # Blocks have the numbers of their flat indices: 1 to 3, the second one empty.
@@ -234,7 +218,7 @@ def shapes():
             data, seeds, Vectors=["POINTS", "flow"], MaximumStreamlineLength=100.0, IntegrationDirection="FORWARD",
             EventSurfaces=prism, Events=["surface positive", "surface negative"],
         )
-        found, out = Crossings(lines), check.Lines(check.fetch(lines))
+        found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
         for i in range(out.count):
             x, y, z = out.points[out.line(i)[0]].astype(float)
             height = np.interp(x, [2, 3, 4], [4, 2.7, 4])  # of the notch
@@ -271,7 +255,7 @@ def invariance(hashes):
             lines.EventSurfaces = target
             lines.Events = events
             lines.BlocksPerRank, lines.LendingMemory = 1 + 2 * (i % 2), 512 * (i % 2)
-            found, out = Crossings(lines), check.Lines(check.fetch(lines))
+            found, out = crossings.fetched(lines), check.Lines(check.fetch(lines))
             assert len(found.points) > 60, f"{name}: {len(found.points)} crossings"
             assert len(set(found.data["TargetId"].tolist())) == 9, f"{name}: labels"
             bits = found.digest() + out.digest()
@@ -320,7 +304,7 @@ def refusals():
     # No cells at all is no error: a surface may be empty at a time step.
     empty = surface(more="output.Initialize()")
     lines.EventSurfaces = empty
-    assert check.Lines(check.fetch(lines)).count > 0 and len(Crossings(lines).points) == 0
+    assert check.Lines(check.fetch(lines)).count > 0 and len(crossings.fetched(lines).points) == 0
     said = "".join(messages.take())
     assert "No streamlines" not in said, said
     check.delete(lines, empty, good, data, seeds)

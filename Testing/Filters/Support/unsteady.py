@@ -12,6 +12,7 @@ import check
 import films
 import meshes
 import numpy as np
+from crossings import Crossings
 from mpi4py import MPI
 from paraview import simple
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -257,7 +258,7 @@ def digest_of(polylines):
     return total.hexdigest()[:24]
 
 
-class Crossings:
+class PathCrossings(Crossings):
     """The second output of all ranks, by particle and along each path; the same on all ranks."""
 
     def __init__(self, proxy):
@@ -269,28 +270,12 @@ class Crossings:
         self.names = sorted(arrays)
         points = vtk_to_numpy(data.GetPoints().GetData()) if self.mine else np.zeros((0, 3))
         parts = [part for part in COMM.allgather((points, arrays)) if len(part[0]) > 0]
-        self.count = sum(len(part[0]) for part in parts)
-        self.data = {name: np.concatenate([part[1][name] for part in parts]) for name in self.names} if parts else {}
-        self.points = np.concatenate([part[0] for part in parts]) if parts else points
+        data = {name: np.concatenate([part[1][name] for part in parts]) for name in self.names} if parts else {}
         if parts:
-            order = np.argsort(self.data["ParticleId"], kind="stable")
-            self.points = self.points[order]
-            self.data = {name: values[order] for name, values in self.data.items()}
-
-    def of(self, **values):
-        """A mask of the crossings with these values of arrays."""
-        mask = np.ones(self.count, bool)
-        for name, value in values.items():
-            mask &= self.data[name] == value
-        return mask
-
-    def digest(self):
-        """A hash of all bits."""
-        total = hashlib.sha256(np.ascontiguousarray(self.points).tobytes())
-        for name in sorted(self.data):
-            total.update(f"{name} {self.data[name].dtype} {self.data[name].shape}".encode())
-            total.update(np.ascontiguousarray(self.data[name]).tobytes())
-        return total.hexdigest()[:24]
+            order = np.argsort(data["ParticleId"], kind="stable")
+            points = np.concatenate([part[0] for part in parts])[order]
+            data = {name: values[order] for name, values in data.items()}
+        super().__init__(points, data)
 
 
 class Paths:
@@ -321,7 +306,7 @@ class Paths:
         self.points = [row[1] for row in every]
         self.arrays = [row[2] for row in every]
         self.reasons = [row[3] for row in every]
-        self.crossings = Crossings(proxy)
+        self.crossings = PathCrossings(proxy)
 
     def digest(self):
         """A hash of all bits."""

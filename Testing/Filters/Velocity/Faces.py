@@ -387,6 +387,18 @@ def maps():
     return found
 
 
+def in_walls(grid, random):
+    """Velocities by chance at the faces across each axis, 0 at the sides of the grid."""
+    faces = []
+    for axis in range(3):
+        shape = list(reversed(grid.cells))
+        shape[2 - axis] += 1
+        faces.append(random.uniform(-1, 1, shape))
+        for end in (0, -1):
+            faces[axis][at(axis, end)] = 0
+    return faces
+
+
 def decreasing():
     """Grids whose coordinates decrease along some axes, such as depths, give the lines of the same grid in the order in
     which they increase."""
@@ -394,13 +406,7 @@ def decreasing():
     for kind, axes in (("rectilinear", (0, 1, 2)), ("image", (2,))):
         random = np.random.default_rng(6)
         grid = grids.uneven(kind, cells=(9, 8, 7))
-        faces = []
-        for axis in range(3):
-            shape = list(reversed(grid.cells))
-            shape[2 - axis] += 1
-            faces.append(random.uniform(-1, 1, shape))
-            for end in (0, -1):
-                faces[axis][at(axis, end)] = 0
+        faces = in_walls(grid, random)
         flip = tuple(slice(None, None, -1 if a in axes else 1) for a in (2, 1, 0))
         turned = grids.Grid(kind, [e[:: -1 if a in axes else 1] for a, e in enumerate(grid.ends)])
         low, high = (np.array([e[i] for e in grid.ends]) for i in (0, -1))
@@ -424,13 +430,7 @@ def concentrations():
     random = np.random.default_rng(4)
     for kind, periodic in (("image", True), ("rectilinear", False)):
         grid = grids.uneven(kind, cells=(7, 6, 5))
-        faces = []
-        for axis in range(3):
-            shape = list(reversed(grid.cells))
-            shape[2 - axis] += 1
-            faces.append(random.uniform(-1, 1, shape))
-            faces[axis][at(axis, 0)] = 0
-            faces[axis][at(axis, -1)] = 0
+        faces = in_walls(grid, random)
         sides = [("Outflow", 0.0)] * 6
         properties = {}
         if periodic:
