@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <memory>
+#include <utility>
 
 #include "Tributary/Advection/Events.h"
 
@@ -78,6 +78,32 @@ struct EventProgress {
   EventPhase phase;
 };
 
+/// Owns the EventProgress of a particle, or nothing, if no events are traced: then particles stay
+/// small. Copies are deep.
+class OwnedEventProgress {
+ public:
+  OwnedEventProgress() = default;
+  OwnedEventProgress(const OwnedEventProgress& other)
+      : progress_(other ? std::make_unique<EventProgress>(*other) : nullptr) {}
+  OwnedEventProgress(OwnedEventProgress&&) noexcept = default;
+  OwnedEventProgress& operator=(OwnedEventProgress other) noexcept {
+    progress_ = std::move(other.progress_);
+    return *this;
+  }
+  ~OwnedEventProgress() = default;
+
+  /// Begins anew: no crossings, and no search.
+  EventProgress& emplace() { return *(progress_ = std::make_unique<EventProgress>()); }
+  explicit operator bool() const { return progress_ != nullptr; }
+  EventProgress& operator*() { return *progress_; }
+  const EventProgress& operator*() const { return *progress_; }
+  EventProgress* operator->() { return progress_.get(); }
+  const EventProgress* operator->() const { return progress_.get(); }
+
+ private:
+  std::unique_ptr<EventProgress> progress_;
+};
+
 /// A particle with the complete state of its integrator, also in the middle of a step.
 ///
 /// A step of a scheme with S stages consists of evaluations of the velocity, one at a time, each
@@ -111,31 +137,20 @@ struct alignas(32) Particle {
   Status status;
   Reason reason;
   bool lastTry;  ///< The step size was clipped: accept the result for any error (RK4-5).
-  /// No events are traced: copies leave `events` out, which then has no values. It is larger than
-  /// all the rest.
-  bool withoutEvents = false;
 
-  EventProgress events;
+  OwnedEventProgress events;
 
   static constexpr std::int8_t AnyFace = -1;
   /// Evaluate in `cell` although `target` may be outside by a rounding error: a global search found
   /// no better cell.
   static constexpr std::int8_t Accept = -2;
 
-  Particle() = default;
-  Particle(const Particle& other) { *this = other; }  ///< See withoutEvents.
-  Particle& operator=(const Particle& other) {
-    if (this != &other)
-      std::memcpy(static_cast<void*>(this), &other,
-                  other.withoutEvents ? offsetof(Particle, events) : sizeof other);
-    return *this;
-  }
-  ~Particle() = default;
-
   /// Whether the line is integrated against the flow.
   bool backward() const { return line & 1; }
   /// Whether the particle is about an event, and takes no step.
-  bool isAtEvent() const { return !withoutEvents && events.phase != EventPhase::None; }
+  bool isAtEvent() const { return events && events->phase != EventPhase::None; }
 };
+// Where lines are short, the first touch of the memory of particles is a good part of the time.
+static_assert(sizeof(Particle) <= 384, "what only some traces need is kept elsewhere");
 
 }  // namespace tributary

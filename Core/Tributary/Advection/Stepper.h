@@ -331,7 +331,8 @@ inline void moveOn(const StepRules& rules, Particle& p) {
     p.time = endTime(rules, p);
     if (rules.events.count > 0) p.length += detail::distance(p.x, p.target);
   }
-  if (rules.fields) std::memcpy(p.events.startField, p.events.endField, sizeof p.events.endField);
+  if (rules.fields)
+    std::memcpy(p.events->startField, p.events->endField, sizeof p.events->endField);
   ++p.steps;
   std::memcpy(p.x, p.target, sizeof p.x);
 }
@@ -380,15 +381,15 @@ inline void takePart(Particle& p, double h) {
 template <Integrator I>
 inline void searchZero(const StepRules& rules, Particle& p, int candidate, const double end[3],
                        double h, const double* fields) {
-  p.events.moves = 0;
+  p.events->moves = 0;
   detail::bracket(rules, p, candidate, end, h, fields);
-  takePart<I>(p, detail::secantZero(p.events));
+  takePart<I>(p, detail::secantZero(*p.events));
 }
 
 /// Goes on with the next event of the step, or returns to its end. A surface may be crossed again.
 template <Integrator I>
 inline void leaveCandidate(const StepRules& rules, Particle& p) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const unsigned member = detail::memberOf(rules, p, e.candidate);
   if ((e.handled & member) != 0 || !detail::goToNextHit(rules, p, e.candidate, false))
     e.handled = static_cast<std::uint16_t>(e.handled | member);
@@ -405,7 +406,7 @@ inline void leaveCandidate(const StepRules& rules, Particle& p) {
 template <Integrator I>
 [[nodiscard]] inline bool beginEvents(const StepRules& rules, Particle& p, const double slope[3],
                                       double speed, double cellLength, std::int32_t cell) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   std::memcpy(e.end, p.target, sizeof e.end);
   e.fullStep = p.h;
   detail::evaluateFields(rules, p, cell, detail::timeOfPart(rules, p, p.h), e.endField);
@@ -431,7 +432,7 @@ template <Integrator I>
 template <Integrator I>
 [[nodiscard]] inline bool isZeroFound(const StepRules& rules, Particle& p, const double end[3],
                                       const double* fields) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const Event& event = rules.events.event[e.candidate % MostEvents];
   const double value = detail::candidateValue(rules, p, e.candidate, end, p.h, fields);
   if (value != value) return leaveCandidate<I>(rules, p), false;
@@ -452,7 +453,7 @@ template <Integrator I>
 template <Integrator I>
 [[nodiscard]] inline bool isAtEarliest(const StepRules& rules, Particle& p, const double end[3],
                                        const double* fields) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const int earlier = detail::nextCandidate(rules, p, end, p.h, fields, e.handled | e.tried);
   if (earlier >= 0) return searchZero<I>(rules, p, earlier, end, p.h, fields), false;
   if (e.best < 0) return leaveCandidate<I>(rules, p), false;  // of a malformed message
@@ -467,7 +468,7 @@ template <Integrator I>
 /// evaluated at its end.
 template <Integrator I>
 inline void endPart(const StepRules& rules, Particle& p) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const double end[3] = {endPoint<I>(p, 0), endPoint<I>(p, 1), endPoint<I>(p, 2)};
   if (e.phase == EventPhase::Search) {
     const Event& event = rules.events.event[e.candidate % MostEvents];
@@ -484,7 +485,7 @@ inline void endPart(const StepRules& rules, Particle& p) {
 /// @return whether there is a crossing to record
 template <Integrator I>
 [[nodiscard]] inline bool arriveAtPart(const StepRules& rules, Particle& p, std::int32_t cell) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   if (e.phase != EventPhase::Search) return true;
   if (!rules.fields) return leaveCandidate<I>(rules, p), false;  // of a malformed message
   double fields[MostEvents];
@@ -503,7 +504,7 @@ template <Integrator I>
 template <Integrator I, Flow F>
 [[nodiscard]] inline bool recordCrossing(const StepRules& rules, Particle& p, std::int32_t cell,
                                          TrajectoryLog& log) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const int number = e.candidate % MostEvents;
   CrossingPoint crossing;
   std::memcpy(crossing.point.x, p.target, sizeof crossing.point.x);
@@ -532,12 +533,12 @@ template <Integrator I, Flow F>
 /// Whether a particle goes on from the end of its step, for which it needs no evaluation.
 inline bool isReturning(const Particle& p) {
   return p.isAtEvent() &&
-         (p.events.phase == EventPhase::Return || p.events.phase == EventPhase::Fallback);
+         (p.events->phase == EventPhase::Return || p.events->phase == EventPhase::Fallback);
 }
 
 /// Moves a particle to the cell of the end of its step, which may be in another block.
 inline void goToEnd(Particle& p) {
-  const EventProgress& e = p.events;
+  const EventProgress& e = *p.events;
   p.cell = e.endCell;
   p.face = Particle::AnyFace;
   p.crossings = 0;
@@ -549,7 +550,7 @@ inline void goToEnd(Particle& p) {
 ///         in another block
 template <Integrator I, Flow F>
 [[nodiscard]] inline bool returnToStep(const StepRules& rules, Particle& p, TrajectoryLog& log) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   goToEnd(p);
   if (e.endBlock >= 0) return false;
   if (e.phase == EventPhase::Fallback) {
@@ -579,7 +580,7 @@ template <Integrator I, Flow F>
 /// A part of a step leads out of the domain, although the whole step does not. The crossing that it
 /// was to find is recorded at the end of the step. One that was found after it is searched again.
 inline void fallBack(Particle& p) {
-  p.events.phase = EventPhase::Fallback;
+  p.events->phase = EventPhase::Fallback;
   p.status = Status::Active;
   p.reason = Reason::None;
   goToEnd(p);
@@ -634,7 +635,7 @@ template <Integrator I, Flow F, int Stage>
         return true;
       moveOn<F>(rules, p);
     } else {
-      detail::evaluateFields(rules, p, cell, p.time, p.events.startField);
+      detail::evaluateFields(rules, p, cell, p.time, p.events->startField);
     }
     return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);
   }

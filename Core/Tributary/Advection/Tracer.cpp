@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -73,17 +74,15 @@ int stagesOf(Integrator integrator) {
   throw Error(ErrorKind::Internal, "unknown integrator");
 }
 
-/// Whether the block made no progress with a particle: no step, stage or change of the step size.
-bool isUnchanged(const Particle& before, const Particle& p) {
-  return p.status == Status::Active && p.block == before.block && p.steps == before.steps &&
-         p.stage == before.stage && p.h == before.h;
+/// What changes if a block makes progress with an active particle.
+auto progressIn(const Particle& p) {
+  return std::make_tuple(p.status, p.block, p.steps, p.stage, p.h);
 }
 
 /// The particle of a seed, which seeks its cell.
 Particle particleAt(const StepRules& rules, const Seed& seed) {
   Particle p{};
-  p.withoutEvents = rules.events.count == 0;
-  if (rules.interval && rules.events.count > 0) p.events.begun = seed.time;
+  if (rules.events.count > 0) p.events.emplace().begun = rules.interval ? seed.time : 0;
   std::memcpy(p.x, seed.x, sizeof seed.x);
   std::memcpy(p.target, seed.x, sizeof seed.x);
   p.time = seed.time;
@@ -111,8 +110,8 @@ static_assert(sizeof(PlantedLine) == sizeof(PlantedSeed) + 16 + 4 * MostEvents,
 /// Gives a particle what its line has done before.
 void setProgress(const LineProgress& progress, Particle& p) {
   p.length = progress.length;
-  p.events.begun = progress.begun;
-  std::copy_n(progress.count, MostEvents, p.events.count);
+  p.events->begun = progress.begun;
+  std::copy_n(progress.count, MostEvents, p.events->count);
 }
 
 /// The callback of the exchange.
@@ -181,14 +180,14 @@ class Tracer {
   void work(Place& here);
   void plantHere(Place& here, std::size_t limit);
   Place& placeOf(const PlantedSeed& planted);
-  void begin(Place& here, const Seed& seed, Particle p);
-  [[nodiscard]] bool continueHere(Place& here, const Seed& seed, Particle p);
+  void begin(Place& here, const Seed& seed, Particle&& p);
+  [[nodiscard]] bool continueHere(Place& here, const Seed& seed, const Particle& begun);
   void receive(Place& here, Mailbox& mailbox);
   void search(Place& here);
   void conclude(Place& here, MigratingParticle& found);
   void advance(Place& here, const Portion& portion);
-  void beginSearch(Place& here, const Particle& p);
-  void handOver(Place& here, const Particle& p);
+  void beginSearch(Place& here, Particle&& p);
+  void handOver(Place& here, Particle&& p);
   void send(const MigratingParticle& migrating) {
     if (!domain_.assignment.exists(migrating.particle.block))
       refuseMessage("a particle for block " + std::to_string(migrating.particle.block));
@@ -200,11 +199,11 @@ class Tracer {
   void end(const Particle& p, std::int32_t points, Reason reason) {
     LineEnd& end = result_.ends.emplace_back();
     end = {p.line, points, reason, {p.x[0], p.x[1], p.x[2]}, p.time};
-    if (!p.withoutEvents)
-      for (const std::int32_t count : p.events.count) end.crossings += count;
+    if (p.events)
+      for (const std::int32_t count : p.events->count) end.crossings += count;
     end.length = p.length;
     if (reason != Reason::Event) return;
-    end.event = p.events.candidate % MostEvents;
+    end.event = p.events->candidate % MostEvents;
     end.target = detail::targetOf(options_.rules, p);
   }
   /// The particle has ended in a cell of a block.
@@ -262,7 +261,7 @@ void Tracer::receiveLines(const Records<PlantedLine>& lines) {
     requireCounts(progress.count, options_.rules.events.count);
     Particle p = particleAt(options_.rules, planted.seed);
     setProgress(progress, p);
-    begin(here, planted.seed, p);
+    begin(here, planted.seed, std::move(p));
   }
   for (const auto& place : places_.own()) places_.update(*place);
 }
@@ -305,8 +304,8 @@ void Tracer::receive(Place& here, Mailbox& mailbox) {
       Particle& p = migrating.particle;
       p.block = here.block().id();
       if (p.status == Status::Seeking)
-        here.seeking.push_back(migrating);
-      else if (!here.add(p))
+        here.seeking.push_back(std::move(migrating));
+      else if (!here.add(std::move(p)))
         refuseMessage("a particle in cell " + std::to_string(p.cell) + ", which block " +
                       std::to_string(p.block) + " does not have");
     }
@@ -315,14 +314,15 @@ void Tracer::receive(Place& here, Mailbox& mailbox) {
 
 /// Starts the search for the cell of a particle: it visits all blocks whose boxes hold the point,
 /// in ascending order, and keeps the best match.
-void Tracer::beginSearch(Place& here, const Particle& p) {
-  here.seeking.push_back({p, {}});
+void Tracer::beginSearch(Place& here, Particle&& particle) {
+  here.seeking.push_back({std::move(particle), {}});
   MigratingParticle& migrating = here.seeking.back();
-  migrating.particle.status = Status::Seeking;
+  Particle& p = migrating.particle;
+  p.status = Status::Seeking;
   double image[3] = {p.target[0], p.target[1], p.target[2]};
   wrapIntoPeriod(options_.rules, image);
   const BlockId next = domain_.boxes.next(image, -1);
-  migrating.particle.block = next;
+  p.block = next;
   if (next >= 0 && places_.find(next)) return;
   if (next < 0)
     conclude(here, migrating);
@@ -386,12 +386,12 @@ void Tracer::search(Place& here) {
 }
 
 /// An active particle goes on in another block, or in this one.
-void Tracer::handOver(Place& here, const Particle& p) {
+void Tracer::handOver(Place& here, Particle&& p) {
   const bool stays = p.block == here.block().id();
   // This rank's own blocks are called when they receive a message; copies are called anyway.
   Place* const next = stays ? &here : places_.copyOf(p.block);
-  if (!next) return send({p, {}});
-  if (!next->add(p))
+  if (!next) return send({std::move(p), {}});
+  if (!next->add(std::move(p)))
     refuseMessage(stays ? "a match in a cell that its block does not have"
                         : "a particle in a cell that a copy of its block does not have");
   if (stays) return;
@@ -409,14 +409,14 @@ void Tracer::conclude(Place& here, MigratingParticle& migrating) {
     p.cell = best.cell;
     p.face = Particle::Accept;
     p.crossings = 0;
-    handOver(here, p);
+    handOver(here, Particle(p));
   };
   if (p.stage != 0) {
     if (best.found()) {
       deliver();
     } else if (p.isAtEvent() && !isReturning(p)) {
       fallBack(p);
-      handOver(here, p);
+      handOver(here, std::move(p));
     } else {
       end(p, p.steps + 1, Reason::OutOfDomain);
     }
@@ -440,7 +440,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
   std::vector<Particle>& taken = here.taken;
   const std::size_t count = taken.size();
   Particle* const batch = taken.data();
-  const Particle first = batch[0];
+  const auto before = progressIn(batch[0]);
   StepRules rules = options_.rules;
   rules.block = &block;
   const auto run = [&](std::int64_t begin, std::int64_t stop) {
@@ -454,7 +454,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
   else
     options_.parallelFor(static_cast<std::int64_t>(count), run);
 
-  if (isUnchanged(first, batch[0]))
+  if (progressIn(batch[0]) == before)
     throw Error(ErrorKind::Internal, "a field block did not advance a particle");
   std::int64_t ended = 0;
   std::optional<TrajectoryLog> log;
@@ -464,7 +464,7 @@ void Tracer::advance(Place& here, const Portion& portion) {
     Particle& p = batch[i];
     if (p.status == Status::Finished && p.isAtEvent() && !isReturning(p)) fallBack(p);
     if (p.status == Status::Active && p.block == block.id()) {
-      here.later.push_back(p);
+      here.later.push_back(std::move(p));
       continue;
     }
     ++ended;
@@ -474,10 +474,10 @@ void Tracer::advance(Place& here, const Portion& portion) {
         endIn(block, p, log);
         break;
       case Status::Seeking:
-        beginSearch(here, p);
+        beginSearch(here, std::move(p));
         break;
       case Status::Active:
-        handOver(here, p);
+        handOver(here, std::move(p));
         break;
     }
   }
@@ -537,24 +537,25 @@ bool Tracer::step(BlockId address, Mailbox& mailbox) {
 
 /// Makes an active particle of a seed whose cell is known.
 /// @return false if a search must find its cell
-bool Tracer::continueHere(Place& here, const Seed& seed, Particle p) {
+bool Tracer::continueHere(Place& here, const Seed& seed, const Particle& begun) {
   if (seed.block != here.block().id() || seed.cell < 0 ||
       seed.cell > std::numeric_limits<std::int32_t>::max())
     return false;
+  Particle p = begun;
   p.line += options_.backward;
   p.status = Status::Active;
   p.cell = static_cast<std::int32_t>(seed.cell);
-  return here.add(p);
+  return here.add(std::move(p));
 }
 
 /// The particle of a seed goes on from its cell, or seeks it.
-void Tracer::begin(Place& here, const Seed& seed, Particle p) {
+void Tracer::begin(Place& here, const Seed& seed, Particle&& p) {
   if (continues(seed)) {
-    if (!continueHere(here, seed, p)) beginSearch(here, p);
+    if (!continueHere(here, seed, p)) beginSearch(here, std::move(p));
     return;
   }
   p.block = here.block().id();
-  here.seeking.push_back({p, {}});
+  here.seeking.push_back({std::move(p), {}});
 }
 
 /// Makes particles of waiting seeds, up to `limit` particles in the block.

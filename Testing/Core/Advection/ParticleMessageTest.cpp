@@ -76,7 +76,7 @@ TEST(ParticleMessage, CarriesWhatTheNextEvaluationsRead) {
 /// The sample at an event of its step.
 MigratingParticle sampleAtEvent(int stage, Status status) {
   MigratingParticle t = sample(stage, status);
-  EventProgress& e = t.particle.events;
+  EventProgress& e = t.particle.events.emplace();
   e.fullStep = -0.5;
   for (int a = 0; a < 3; ++a) {
     e.end[a] = 3.3 * a;
@@ -120,7 +120,7 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
     for (const Status status : {Status::Active, Status::Seeking}) {
       const MigratingParticle sent = sampleAtEvent(stage, status);
       const MigratingParticle got = sendAndRead(sent, Stages, 2);
-      const EventProgress &a = sent.particle.events, &b = got.particle.events;
+      const EventProgress &a = *sent.particle.events, &b = *got.particle.events;
       EXPECT_EQ(std::memcmp(&a, &b, offsetof(EventProgress, phase) + 1), 0);
       // Parts of the step begin with the first slope.
       EXPECT_EQ(std::memcmp(sent.particle.k[0], got.particle.k[0], 24), 0);
@@ -130,31 +130,31 @@ TEST(ParticleMessage, CarriesTheStateOfTheSearchForAnEvent) {
     }
   // So does the time at which the line began, without a crossing.
   MigratingParticle late = sample(1, Status::Active);
-  late.particle.events.begun = 7.25;
-  EXPECT_EQ(sendAndRead(late, Stages, 2).particle.events.begun, 7.25);
+  late.particle.events.emplace().begun = 7.25;
+  EXPECT_EQ(sendAndRead(late, Stages, 2).particle.events->begun, 7.25);
   // At the end of a step that is at no event yet, the first slope travels, too.
   MigratingParticle ending = sample(Stages, Status::Active);
   EXPECT_EQ(std::memcmp(ending.particle.k[0], sendAndRead(ending, Stages, 2).particle.k[0], 24), 0);
   // Between steps, only the numbers of crossings and the values of fields travel.
   MigratingParticle sent = sampleAtEvent(1, Status::Active);
-  sent.particle.events.phase = EventPhase::None;
+  sent.particle.events->phase = EventPhase::None;
   const MigratingParticle got = sendAndRead(sent, Stages, 2);
   EXPECT_FALSE(got.particle.isAtEvent());
-  EXPECT_EQ(got.particle.events.endBlock, 0);
+  EXPECT_EQ(got.particle.events->endBlock, 0);
   for (int n = 0; n < MostEvents; ++n)
-    EXPECT_EQ(got.particle.events.count[n], n < 2 ? 10 * n + 3 : 0);
-  const double* const fields = sent.particle.events.startField;
-  EXPECT_EQ(std::memcmp(got.particle.events.startField, fields, sizeof(double) * MostEvents), 0);
+    EXPECT_EQ(got.particle.events->count[n], n < 2 ? 10 * n + 3 : 0);
+  const double* const fields = sent.particle.events->startField;
+  EXPECT_EQ(std::memcmp(got.particle.events->startField, fields, sizeof(double) * MostEvents), 0);
   // Also without crossings, if a field is not a number, and beside a search.
   MigratingParticle uncrossed = sample(2, Status::Seeking);
-  uncrossed.particle.events.startField[MostEvents - 1] = std::nan("");
+  uncrossed.particle.events.emplace().startField[MostEvents - 1] = std::nan("");
   const MigratingParticle arrived = sendAndRead(uncrossed, Stages, 2);
-  EXPECT_TRUE(std::isnan(arrived.particle.events.startField[MostEvents - 1]));
+  EXPECT_TRUE(std::isnan(arrived.particle.events->startField[MostEvents - 1]));
   EXPECT_EQ(arrived.best.block, 9);
   // Every bit: also a zero below zero.
-  uncrossed.particle.events.startField[MostEvents - 1] = -0.0;
+  uncrossed.particle.events->startField[MostEvents - 1] = -0.0;
   EXPECT_TRUE(
-      std::signbit(sendAndRead(uncrossed, Stages, 2).particle.events.startField[MostEvents - 1]));
+      std::signbit(sendAndRead(uncrossed, Stages, 2).particle.events->startField[MostEvents - 1]));
 }
 
 TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
@@ -167,7 +167,7 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
   EXPECT_NE(read(sampleAtEvent(0, Status::Active), 2), "");
   const auto spoiled = [&](auto&& spoil) {
     MigratingParticle t = sampleAtEvent(2, Status::Active);
-    spoil(t.particle.events);
+    spoil(*t.particle.events);
     return read(t, 2);
   };
   EXPECT_NE(spoiled([](EventProgress& e) { e.candidate = 64; }), "");
@@ -184,7 +184,7 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
   // One event has at most 8 candidates.
   const auto spoiledOfOne = [&](auto&& spoil) {
     MigratingParticle t = sampleAtEvent(2, Status::Active);
-    EventProgress& e = t.particle.events;
+    EventProgress& e = *t.particle.events;
     e.candidate = 8;
     e.count[1] = 0;
     e.handled = e.tried = e.failed = 0x80;
@@ -198,14 +198,14 @@ TEST(ParticleMessage, RefusesASearchForAnEventThatIsNone) {
   // A particle that goes on from the end of its step knows its cell.
   for (const EventPhase phase : {EventPhase::Return, EventPhase::Fallback}) {
     MigratingParticle t = sampleAtEvent(2, Status::Active);
-    t.particle.events.phase = phase;
+    t.particle.events->phase = phase;
     EXPECT_EQ(read(t, 2), "");
     t.particle.status = Status::Seeking;
     EXPECT_NE(read(t, 2), "");
   }
   EXPECT_NE(spoiled([](EventProgress& e) { e.phase = EventPhase(5); }), "");
   MigratingParticle withFields = sample(2, Status::Active);
-  withFields.particle.events.startField[0] = 1;
+  withFields.particle.events.emplace().startField[0] = 1;
   EXPECT_EQ(read(withFields, 1), "");
   EXPECT_NE(read(withFields, 0), "");
 }

@@ -71,15 +71,15 @@ int slopesNeeded(int stage, int stages, int events) {
 }
 
 bool hasProgress(const Particle& p) {
-  if (p.withoutEvents) return false;
-  const EventProgress& events = p.events;
+  if (!p.events) return false;
+  const EventProgress& events = *p.events;
   return events.begun != 0 || std::any_of(std::begin(events.count), std::end(events.count),
                                           [](std::int32_t count) { return count != 0; });
 }
 
 bool hasFields(const Particle& p) {
-  if (p.withoutEvents) return false;
-  const EventProgress& events = p.events;
+  if (!p.events) return false;
+  const EventProgress& events = *p.events;
   return std::any_of(std::begin(events.startField), std::end(events.startField),
                      [](double value) { return value != 0 || std::signbit(value); });
 }
@@ -105,7 +105,7 @@ bool isPossible(const EventProgress& events, int count, int stage, Status status
          isSetOf(count, events.tried) && isSetOf(count, events.failed) && events.endBlock >= 0;
 }
 
-/// @param count  of the events of the trace
+/// @param count  of the events of the trace, at least 1
 void readEvents(Reader& reader, std::uint8_t flags, int count, int stage, Status status,
                 EventProgress& events) {
   if (flags & IsAtEvent) {
@@ -121,7 +121,6 @@ void readEvents(Reader& reader, std::uint8_t flags, int count, int stage, Status
     std::memcpy(events.count, bytes.data(), bytes.size());
   }
   if ((flags & HasFields) && !(flags & IsAtEvent)) {
-    if (count == 0) refuseMessage("values of fields without events");
     const auto bytes = reader.raw(sizeof events.startField);
     std::memcpy(events.startField, bytes.data(), bytes.size());
   }
@@ -155,13 +154,13 @@ void writeMigratingParticle(Bytes& message, const MigratingParticle& migrating, 
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s)
     append(message, p.k[s], 3 * sizeof(double));
   if (p.isAtEvent()) {
-    append(message, &p.events, EventBytes);
+    append(message, &*p.events, EventBytes);
   } else if (hasProgress(p)) {
-    append(message, &p.events.begun, sizeof p.events.begun);
-    append(message, p.events.count, sizeof p.events.count);
+    append(message, &p.events->begun, sizeof p.events->begun);
+    append(message, p.events->count, sizeof p.events->count);
   }
   if (hasFields(p) && !p.isAtEvent())
-    append(message, p.events.startField, sizeof p.events.startField);
+    append(message, p.events->startField, sizeof p.events->startField);
   if (p.status == Status::Seeking) append(message, &migrating.best, sizeof migrating.best);
 }
 
@@ -177,14 +176,16 @@ MigratingParticle readMigratingParticle(Reader& reader, int stages, int events) 
   MigratingParticle migrating{};
   Particle& p = migrating.particle;
   copyState(fixed, p);
-  p.withoutEvents = events == 0;
   p.status = static_cast<Status>(fixed.status);
   p.lastTry = (fixed.flags & LastTry) != 0;
   for (int s = 0; s < slopesNeeded(p.stage, stages, events); ++s) {
     const auto slope = reader.raw(3 * sizeof(double));
     std::memcpy(p.k[s], slope.data(), slope.size());
   }
-  readEvents(reader, fixed.flags, events, p.stage, p.status, p.events);
+  if (events > 0)
+    readEvents(reader, fixed.flags, events, p.stage, p.status, p.events.emplace());
+  else if (fixed.flags & (HasProgress | IsAtEvent | HasFields))
+    refuseMessage("a particle with events, where none are traced");
   if (p.status == Status::Seeking) migrating.best = reader.value<CellMatch>();
   return migrating;
 }

@@ -2,8 +2,10 @@
 #include "Tributary/Advection/detail/Place.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "Tributary/Base/Error.h"
 
@@ -27,21 +29,21 @@ bool isSeedId(std::int64_t id) {
 }
 
 void departFrom(const FieldBlock& block, Particle& p) {
-  if (!p.isAtEvent() || p.events.endBlock >= 0) return;
-  p.events.endBlock = block.id();
-  p.events.endCell = block.leave(p.events.endCell);
+  if (!p.isAtEvent() || p.events->endBlock >= 0) return;
+  p.events->endBlock = block.id();
+  p.events->endCell = block.leave(p.events->endCell);
 }
 
-bool Place::add(const Particle& p) {
-  const bool isBack = p.isAtEvent() && p.events.endBlock == block_.id();
-  std::int32_t cell = p.cell, endCell = isBack ? p.events.endCell : 0;
+bool Place::add(Particle&& p) {
+  const bool isBack = p.isAtEvent() && p.events->endBlock == block_.id();
+  std::int32_t cell = p.cell, endCell = isBack ? p.events->endCell : 0;
   if (!block_.enter(cell) || (isBack && !block_.enter(endCell))) return false;
-  later.push_back(p);
+  later.push_back(std::move(p));
   later.back().cell = cell;
   later.back().block = block_.id();
   if (isBack) {
-    later.back().events.endBlock = -1;
-    later.back().events.endCell = endCell;
+    later.back().events->endBlock = -1;
+    later.back().events->endCell = endCell;
   }
   meter.begin(1);
   return true;
@@ -57,7 +59,8 @@ void Place::take(std::size_t limit) {
     }
     const auto count = std::min(active.size(), limit - taken.size());
     const auto first = active.end() - static_cast<std::ptrdiff_t>(count);
-    taken.insert(taken.end(), first, active.end());
+    taken.insert(taken.end(), std::make_move_iterator(first),
+                 std::make_move_iterator(active.end()));
     active.erase(first, active.end());
   }
 }
@@ -76,10 +79,10 @@ void Place::lend(std::size_t lines, int stages, int events,
     if (left == 0) break;
     std::stable_partition(list->begin(), list->end(),
                           [&](const Particle& p) { return first(p.line); });
-    left -= removeFirst(*list, left, [&](const Particle& p) {
-      MigratingParticle migrating{p, {}};
-      migrating.particle.cell = block_.leave(p.cell);
-      departFrom(block_, migrating.particle);
+    left -= removeFirst(*list, left, [&](Particle& p) {
+      p.cell = block_.leave(p.cell);
+      departFrom(block_, p);
+      const MigratingParticle migrating{std::move(p), {}};
       writeMigratingParticle(particles, migrating, stages, events);
     });
   }
@@ -93,8 +96,8 @@ void Place::borrow(int stages, int events, Reader& message) {
     seeds.push_back(seed);
   }
   while (!message.atEnd()) {
-    const MigratingParticle migrating = readMigratingParticle(message, stages, events);
-    if (migrating.particle.status != Status::Active || !add(migrating.particle))
+    MigratingParticle migrating = readMigratingParticle(message, stages, events);
+    if (migrating.particle.status != Status::Active || !add(std::move(migrating.particle)))
       refuseMessage("a lent particle that its block cannot advance");
   }
 }

@@ -89,8 +89,8 @@ class Place {
   }
 
   /// Adds an active particle from another block, or from a search.
-  /// @return false if the block does not have its cell
-  [[nodiscard]] bool add(const Particle& p);
+  /// @return false if the block does not have its cell; then the particle is as before
+  [[nodiscard]] bool add(Particle&& p);
   /// Moves at most `limit` particles to `taken`.
   void take(std::size_t limit);
 

@@ -193,7 +193,7 @@ TRIBUTARY_INLINE WideInt mayCross(const StepRules& rules, const P& p, const Wide
     if (rules.period[a] > 0) any |= shift != shiftOfEnd<Wide>(rules, end[a], direction, a);
   }
   Wide begun{};
-  if (rules.interval) forEach(p.alive, [&](int l) { begun[l] = p.particle[l]->events.begun; });
+  if (rules.interval) forEach(p.alive, [&](int l) { begun[l] = p.particle[l]->events->begun; });
   const Wide before = ageOf(rules, begun, p.time), after = ageOf(rules, begun, time);
   for (int e = 0; e < rules.events.count; ++e) {
     const Event& event = rules.events.event[e];
@@ -215,23 +215,24 @@ inline const EventSurface* surfaceOf(const StepRules& rules, int candidate) {
 
 /// What leads to an image of the step, along an axis: that of its beginning, or that of its end.
 inline double shiftOfImage(const StepRules& rules, const Particle& p, int image, int a) {
-  const double direction = directionFrom(p.x[a], p.events.end[a]);
-  return image >> a & 1 ? shiftOfEnd(rules, p.events.end[a], direction, a)
+  const double direction = directionFrom(p.x[a], p.events->end[a]);
+  return image >> a & 1 ? shiftOfEnd(rules, p.events->end[a], direction, a)
                         : shiftOfEnd(rules, p.x[a], -direction, a);
 }
 
 /// The same for the image in which a candidate is tested.
 inline double shiftOfCandidate(const StepRules& rules, const Particle& p, int candidate, int a) {
-  const int image = surfaceOf(rules, candidate) ? p.events.way[candidate % MostEvents] % EventImages
-                                                : candidate / MostEvents;
+  const int image = surfaceOf(rules, candidate)
+                        ? p.events->way[candidate % MostEvents] % EventImages
+                        : candidate / MostEvents;
   return shiftOfImage(rules, p, image, a);
 }
 
 /// Whether the ends of the step are in different images along an axis.
 inline bool leavesImage(const StepRules& rules, const Particle& p, int a) {
-  const double direction = directionFrom(p.x[a], p.events.end[a]);
+  const double direction = directionFrom(p.x[a], p.events->end[a]);
   return shiftOfEnd(rules, p.x[a], -direction, a) !=
-         shiftOfEnd(rules, p.events.end[a], direction, a);
+         shiftOfEnd(rules, p.events->end[a], direction, a);
 }
 
 /// The time at the end of a part of a step. @param h  length of the part
@@ -253,23 +254,23 @@ inline double candidateValue(const StepRules& rules, const Particle& p, int cand
                              const double x[3], double h, const double* fields) {
   const Event& event = rules.events.event[candidate % MostEvents];
   if (isOfField(event.kind))
-    return fieldValue(event, fields[event.field], p.events.startField[event.field]);
+    return fieldValue(event, fields[event.field], p.events->startField[event.field]);
   double image[3];
   for (int a = 0; a < 3; ++a) image[a] = x[a] - shiftOfCandidate(rules, p, candidate, a);
   if (const EventSurface* const surface = surfaceOf(rules, candidate))
-    return surface->distance(p.events.plane[candidate % MostEvents], image);
-  return eventValue(event, image, ageOf(rules, p.events.begun, timeOfPart(rules, p, h)),
+    return surface->distance(p.events->plane[candidate % MostEvents], image);
+  return eventValue(event, image, ageOf(rules, p.events->begun, timeOfPart(rules, p, h)),
                     lengthOfPart(rules, p, x, h));
 }
 
 /// The same at the beginning of the step.
 inline double valueAtStart(const StepRules& rules, const Particle& p, int candidate) {
-  return candidateValue(rules, p, candidate, p.x, 0, p.events.startField);
+  return candidateValue(rules, p, candidate, p.x, 0, p.events->startField);
 }
 
 /// The same at the end of the step. @pre EventProgress::fullStep and endField are those of the step
 inline double valueAtEnd(const StepRules& rules, const Particle& p, int candidate) {
-  return candidateValue(rules, p, candidate, p.events.end, p.events.fullStep, p.events.endField);
+  return candidateValue(rules, p, candidate, p.events->end, p.events->fullStep, p.events->endField);
 }
 
 /// Whether the function of an event jumps between -1 and 1, so that secants are of no use.
@@ -281,11 +282,11 @@ inline bool jumps(const Event& event) {
 inline double eventRounding(const Event& event, const Particle& p, const double x[3]) {
   if (jumps(event)) return 0;
   double sum = magnitude(event.size);
-  if (event.kind == EventKind::Time) sum += magnitude(p.events.begun);
+  if (event.kind == EventKind::Time) sum += magnitude(p.events->begun);
   if (event.kind == EventKind::Isovalue) {
     // Interpolated from values that may be larger. One end may be beside a fill value.
-    const double start = magnitude(p.events.startField[event.field]);
-    const double end = magnitude(p.events.endField[event.field]);
+    const double start = magnitude(p.events->startField[event.field]);
+    const double end = magnitude(p.events->endField[event.field]);
     sum = 4 * (sum + (start < end ? start : end));
   }
   if (event.kind == EventKind::Surface) {
@@ -323,7 +324,7 @@ inline StepChord chordOf(const StepRules& rules, const Particle& p) {
     for (int a = 0; a < 3; ++a) {
       const double shift = shiftOfImage(rules, p, number, a);
       image.from[a] = p.x[a] - shift;
-      image.to[a] = p.events.end[a] - shift;
+      image.to[a] = p.events->end[a] - shift;
     }
   }
   return chord;
@@ -337,7 +338,7 @@ inline bool goToNextHit(const StepRules& rules, Particle& p, int candidate, bool
   const EventSurface* const surface = surfaceOf(rules, candidate);
   if (!surface) return false;
   const int e = candidate % MostEvents;
-  EventProgress& events = p.events;
+  EventProgress& events = *p.events;
   StepChord chord = chordOf(rules, p);
   if (p.length == 0) chord.seedRounding = eventRounding(rules.events.event[e], p, p.x);
   SurfaceHit after, next;
@@ -355,15 +356,15 @@ inline bool goToNextHit(const StepRules& rules, Particle& p, int candidate, bool
 /// @pre as for goToNextHit()
 inline void findFirstHits(const StepRules& rules, Particle& p) {
   for (int e = 0; e < rules.events.count; ++e) {
-    p.events.hit[e] = p.events.plane[e] = -1;
+    p.events->hit[e] = p.events->plane[e] = -1;
     goToNextHit(rules, p, e, true);
   }
 }
 
 /// The label of the triangle that is crossed; -1 if the event is not at a surface.
 inline std::int64_t targetOf(const StepRules& rules, const Particle& p) {
-  const EventSurface* const surface = surfaceOf(rules, p.events.candidate);
-  return surface ? surface->label(p.events.plane[p.events.candidate % MostEvents]) : -1;
+  const EventSurface* const surface = surfaceOf(rules, p.events->candidate);
+  return surface ? surface->label(p.events->plane[p.events->candidate % MostEvents]) : -1;
 }
 
 /// A value of a candidate's function at an end of the bracket: of a surface on the side of the
@@ -371,7 +372,7 @@ inline std::int64_t targetOf(const StepRules& rules, const Particle& p) {
 inline double valueOnSide(const StepRules& rules, const Particle& p, int candidate, double value,
                           bool isEnd) {
   if (!surfaceOf(rules, candidate)) return value;
-  const bool isUp = ((p.events.way[candidate % MostEvents] & AlongNormal) != 0) == isEnd;
+  const bool isUp = ((p.events->way[candidate % MostEvents] & AlongNormal) != 0) == isEnd;
   if (isUp) return value >= 0 ? value : 0;
   return value < 0 ? value : -std::numeric_limits<double>::min();
 }
@@ -382,7 +383,7 @@ inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate
   const int e = candidate % MostEvents, image = candidate / MostEvents;
   const Event& event = rules.events.event[e];
   if (e >= rules.events.count) return false;
-  if (event.kind == EventKind::Surface) return image == 0 && p.events.hit[e] >= 0;
+  if (event.kind == EventKind::Surface) return image == 0 && p.events->hit[e] >= 0;
   for (int a = 0; a < 3; ++a)
     if ((image >> a & 1) != 0 && !(dependsOn(event, a) && leavesImage(rules, p, a))) return false;
   const double before = valueAtStart(rules, p, candidate);
@@ -390,7 +391,7 @@ inline bool isCandidate(const StepRules& rules, const Particle& p, int candidate
   if (before != before || after != after) return false;  // a field that is not a number
   if (!isCrossing<bool>(event, before, after)) return false;
   // Where a line is still at its seed, values of fields may change in time.
-  if (isOfField(event.kind) && rules.interval && p.time != p.events.begun) return true;
+  if (isOfField(event.kind) && rules.interval && p.time != p.events->begun) return true;
   // A seed on the surface. One on a length or at a time does not exist.
   return p.length > 0 || !(isPlace(event) || event.kind == EventKind::Isovalue) ||
          magnitude(before) > eventRounding(event, p, p.x);
@@ -423,13 +424,13 @@ inline int nextCandidate(const StepRules& rules, const Particle& p, const double
     const bool isLeftOut = (without & member) != 0;
     member <<= 1;
     if (isLeftOut) continue;
-    if (h == p.events.fullStep) return candidate;
+    if (h == p.events->fullStep) return candidate;
     const double there = candidateValue(rules, p, candidate, x, h, fields);
     const double after = valueOnSide(rules, p, candidate, valueAtEnd(rules, p, candidate), true);
     if (there != there || (there >= 0) != (after >= 0)) continue;
     // Of crossings at one place, that of the event that comes first in the list is found.
     const int e = candidate % MostEvents;
-    const bool isLater = p.events.best >= 0 && e > p.events.best % MostEvents;
+    const bool isLater = p.events->best >= 0 && e > p.events->best % MostEvents;
     if (isLater && magnitude(there) <= eventRounding(rules.events.event[e], p, x)) continue;
     return candidate;
   }
@@ -455,7 +456,7 @@ inline bool isCrossingAt(const StepRules& rules, const Particle& p, int candidat
 /// Whether a zero counts that no part of the step could find. Its place is approximated by that of
 /// the zero of a linear function on the straight line between the ends of the step.
 inline bool isCrossingBetweenEnds(const StepRules& rules, const Particle& p, int candidate) {
-  const double* const end = p.events.end;
+  const double* const end = p.events->end;
   const double before = valueAtStart(rules, p, candidate);
   const double after = valueAtEnd(rules, p, candidate);
   const double share = before / (before - after);
@@ -466,10 +467,10 @@ inline bool isCrossingBetweenEnds(const StepRules& rules, const Particle& p, int
 
 /// The image, in the periodic box, of the crossing at p.target.
 inline void imageOfCrossing(const StepRules& rules, const Particle& p, double image[3]) {
-  const int candidate = p.events.candidate;
+  const int candidate = p.events->candidate;
   const Event& event = rules.events.event[candidate % MostEvents];
   const bool isFound =
-      p.events.phase == EventPhase::Arrive;  // else recorded at the end of the step
+      p.events->phase == EventPhase::Arrive;  // else recorded at the end of the step
   for (int a = 0; a < 3; ++a)
     image[a] =
         p.target[a] - (isFound && dependsOn(event, a) ? shiftOfCandidate(rules, p, candidate, a)
@@ -521,7 +522,7 @@ inline double narrow(EventProgress& e, double h, double value, double rounding, 
 /// @param fields  as in candidateValue()
 inline void bracket(const StepRules& rules, Particle& p, int candidate, const double end[3],
                     double h, const double* fields) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   e.phase = EventPhase::Search;
   e.candidate = static_cast<std::int8_t>(candidate);
   e.tried = static_cast<std::uint16_t>(e.tried | memberOf(rules, p, candidate));
@@ -546,7 +547,7 @@ inline bool isLate(const StepRules& rules, const EventProgress& e, double h) {
 /// @param x  where it was found
 /// @return whether it does
 inline bool moveToClosest(const StepRules& rules, Particle& p, const double x[3]) {
-  EventProgress& e = p.events;
+  EventProgress& e = *p.events;
   const int candidate = e.candidate;
   const EventSurface* const surface = surfaceOf(rules, candidate);
   if (!surface || e.moves >= MostMoves) return false;
