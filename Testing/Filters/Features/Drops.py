@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drops of a dam break on a mesh that changes in every step: the events in Docs/UserGuide.md, which can be checked
+"""Drops of a dam break on a mesh that changes in every step: the events in Docs/Guide/FeatureTracker.md, which can be checked
 against its picture by eye, are those that the filter finds on any number of ranks."""
 
 import os
@@ -18,7 +18,7 @@ def main():
     vars(simple).setdefault("AsyncFeatureTracker", check._created["AsyncFeatureTracker"])
     tracker = example.tracked(check.OUTPUT, 5)
     found = example.events_of(tracker, example.drops.Drops().times[-1])
-    with open(os.path.join(check.SOURCE, "Docs", "UserGuide.md"), encoding="utf-8") as file:
+    with open(os.path.join(check.SOURCE, "Docs", "Guide", "FeatureTracker.md"), encoding="utf-8") as file:
         guide = file.read().splitlines()
     begin = guide.index(found[0])
     told = guide[begin : guide.index("", begin)]
