@@ -48,7 +48,11 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["build", "build-*", ".*"]
 myst_heading_anchors = 4
 html_theme = "alabaster"
-html_theme_options = {"description": "Asynchronous analysis of distributed data", "page_width": "1100px"}
+html_theme_options = {
+    "description": "Asynchronous analysis of distributed data",
+    "page_width": "1320px",  # wide enough for code of 120 characters
+    "code_font_size": "0.8em",
+}
 html_copy_source = False
 html_show_copyright = False
 
