@@ -85,6 +85,18 @@ def run(page):
     return len(snippets), names
 
 
+def check_outlets(page, table):
+    """The recipe lists the numbers of lines that the filter counts, on any number of ranks."""
+    columns = ("ReasonForTermination", "TargetId", "Count")
+    counted = {
+        tuple(table.GetValueByName(row, name).ToInt() for name in columns) for row in range(table.GetNumberOfRows())
+    }
+    with open(os.path.join(check.SOURCE, page), encoding="utf-8") as file:
+        rows = re.findall(r"^\| (\d+) \| (-?\d+) \| (\d+) \|", file.read(), re.MULTILINE)
+    listed = {tuple(map(int, row)) for row in rows}
+    assert listed == counted, f"{page} lists {sorted(listed)}, counted: {sorted(counted)}"
+
+
 def main():
     prepare()
     assert run("README.md")[0] == 1, "README.md has no snippet"
@@ -95,6 +107,7 @@ def main():
             number, found[page] = run(page)
             count += number
         assert count >= least, f"the pages in {folder} have only {count} snippets"
+    check_outlets("Docs/Recipes/InletOutlet.md", found["Docs/Recipes/InletOutlet.md"]["table"])
     # An array of zeros is not empty.
     carried = found["Docs/Guide/ConvectionDiffusion.md"]["dye"].CellData["Concentration"].GetRange()
     assert carried[1] > 0.1, f"no dye came in: {carried}"
