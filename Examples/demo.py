@@ -4,7 +4,7 @@
     mpirun -n 4 pvbatch Examples/demo.py [<number of seeds>]
 
 Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water enters on the left and leaves through two arms. Writes
-lines.vtp and lines.png, and prints the seconds of both filters and the statistics of each rank.
+lines.pvtp and lines.png, and prints the seconds of both filters and the statistics of each rank.
 """
 import os
 import sys
@@ -33,7 +33,7 @@ both = tributary.compare(lines)
 print(tributary.text(both), "\n", flush=True)
 print("%d lines, %.0f times faster than Stream Tracer" % (both["Cells"][0], both["Seconds"][1] / both["Seconds"][0]))
 # ParaView cannot read appended data, the default, with the expat of Debian 12.
-SaveData("lines.vtp", lines, DataMode="Binary")
+SaveData("lines.pvtp", lines, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[1200, 800], OrientationAxesVisibility=0)

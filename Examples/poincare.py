@@ -6,7 +6,7 @@
 T. Dombre et al., "Chaotic streamlines in the ABC flows", J. Fluid Mech. 167 (1986), doi:10.1017/S0022112086002859,
 with A^2 = 1, B^2 = 2/3 and C^2 = 1/3. Lines go around the periodic box many times. The points where they cross a
 plane are curves if a line stays on a torus, and fill an area if it is chaotic. Only these crossings are kept, not
-the lines. Writes poincare.vtp and poincare.png, and prints the number of crossings.
+the lines. Writes poincare.pvtp and poincare.png, and prints the number of crossings.
 """
 import os
 
@@ -30,7 +30,7 @@ lines.CrossingsOnly = 1
 crossings = OutputPort(lines, "Crossings")
 crossings.UpdatePipeline()
 print("%d crossings" % crossings.GetDataInformation().GetNumberOfPoints(), flush=True)
-SaveData("poincare.vtp", crossings, DataMode="Binary")
+SaveData("poincare.pvtp", crossings, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[720, 720], OrientationAxesVisibility=0, CameraParallelProjection=1)
