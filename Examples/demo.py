@@ -16,6 +16,7 @@ import tributary
 
 folder = os.path.dirname(os.path.abspath(__file__))
 flow = OpenDataFile(os.path.join(folder, "..", "Data", "tjunction.pvtu"))
+flow.UpdatePipeline()  # the length of lines is taken from its bounds
 
 
 def streamlines(seeds):
@@ -45,6 +46,8 @@ tubes = Show(Tube(Input=streamlines(100), Radius=0.0004), view)  # more lines wo
 ColorBy(tubes, ("POINTS", "U", "Magnitude"))
 tubes.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 tubes.SetScalarBarVisibility(view, True)
+bar = GetScalarBar(tubes.LookupTable, view)
+bar.WindowLocation, bar.Title, bar.ComponentTitle = "Upper Right Corner", "speed (m/s)", ""
 view.CameraPosition = [-0.09, -0.37, 0.40]
 view.CameraFocalPoint = [0.11, -0.01, 0]
 view.CameraViewUp = [0, 0, 1]

@@ -20,12 +20,14 @@ x, y, z = (f"({TURN / POINTS}*coords{axis})" for axis in "XYZ")  # angles
 flow = Calculator(
     Input=box, ResultArrayName="velocity",
     Function=f"(sin{z}+0.57735*cos{y})*iHat+(0.81650*sin{x}+cos{z})*jHat+(0.57735*sin{y}+0.81650*cos{x})*kHat")
-seeds = Line(Point1=[0, 1, 0], Point2=[POINTS, POINTS - 1, 0], Resolution=40)
+flow.UpdatePipeline()
+seeds = Plane(Origin=[1, 1, POINTS / 4], Point1=[POINTS - 1, 1, POINTS / 4], Point2=[1, POINTS - 1, POINTS / 4])
+seeds.XResolution = seeds.YResolution = 9
 lines = AsyncStreamTracerWithCustomSource(Input=flow, SeedSource=seeds, Vectors=["POINTS", "velocity"])
 lines.IntegrationDirection = "FORWARD"
 lines.Periodic = [1, 1, 1]
-lines.MaximumStreamlineLength, lines.MaximumSteps = 300 * POINTS, 100000
-lines.Events = [f"plane origin 0 0 {POINTS / 4} normal 0 0 1 positive"]
+lines.MaximumStreamlineLength, lines.MaximumSteps = 200 * POINTS, 100000
+lines.Events = [f"plane origin 0 0 {POINTS / 4} normal 0 0 1"]
 lines.CrossingsOnly = 1
 crossings = OutputPort(lines, "Crossings")
 crossings.UpdatePipeline()

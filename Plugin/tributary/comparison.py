@@ -10,7 +10,7 @@ from tributary.proxies import fresh
 # By the name of a proxy, that of ParaView's.
 COUNTERPARTS = {
     "AsyncStreamTracer": "StreamTracer",
-    "AsyncStreamTracerWithCustomSource": "StreamTracerWithCustomSource",
+    "AsyncStreamTracerWithCustomSource": "ArbitrarySourceStreamTracer",
     "AsyncConnectivity": "Connectivity",
 }
 

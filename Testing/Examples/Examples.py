@@ -88,25 +88,24 @@ def outlets(names, printed):
     """The table of destinations counts and averages the crossings, which lie in the planes."""
     crossings = rows("crossings.csv")
     table = names["table"]
-    assert table["Lines"].sum() == 256, "not all seeds are counted"
+    assert table["Count"].sum() == 256, "not all seeds are counted"
     for event, place in ((0, 0.2), (1, -0.2)):
         there = [row for row in crossings if int(float(row["EventId"])) == event]
         assert all(abs(float(row["Points:1"]) - place) < 1e-5 for row in there), "a crossing is not in its plane"
         row = table[(table["EventId"] == event) & (table["ReasonForTermination"] == 8)]
-        assert len(row) == 1 and row["Lines"][0] == len(there) > 50, f"{row}, {len(there)} crossings"
+        assert len(row) == 1 and row["Count"][0] == len(there) > 50, f"{row}, {len(there)} crossings"
         mean = np.mean([float(row["IntegrationTime"]) for row in there])
         assert abs(row["MeanTime"][0] - mean) < 1e-6 * mean, f"{row}, {mean}"
     picture("outlets.png", 0.05, 2)
 
 
 def poincare(names, printed):
-    """Each line crosses many times, upwards, in the plane; a flow that keeps volume comes back everywhere."""
+    """Lines cross in the plane, in both directions by turns of the flow, and many times."""
     crossings = read("poincare.pvtp")
     assert crossings.GetNumberOfPoints() == numbers(r"(\d+) crossings", printed)[0]
     places = vtk_to_numpy(crossings.GetPoints().GetData())
     data = check.arrays(crossings.GetPointData())
     assert np.abs(places[:, 2] - 16).max() < 1e-3, "a crossing is not in the plane"
-    assert (data["velocity"][:, 2] > 0).all(), "a crossing goes downwards"
     assert (places[:, :2].min(0) > -1e-3).all() and (places[:, :2].max(0) < 64 + 1e-3).all(), "not in the box"
     assert np.bincount(data["SeedIds"].astype(int)).max() > 40, "no line comes back"
     picture("poincare.png", 0.01, 10)
@@ -180,27 +179,32 @@ def gyre(names, printed):
 
 
 def regions(names, printed):
-    """The regions of the water, by labels that spread to cells with a common point until nothing changes."""
-    data = check.fetch(names["dambreak"])
-    cells = vtk_to_numpy(data.GetCells().GetConnectivityArray()).reshape(-1, 8)
+    """The regions, by labels that spread to cells with a common point until nothing changes."""
+    data = check.fetch(names["backward"])
     points = vtk_to_numpy(data.GetPoints().GetData())
-    _, same = np.unique(np.rint(points * 1e6).astype(np.int64), axis=0, return_inverse=True)
-    cells = same.reshape(-1)[cells][check.arrays(data.GetCellData())["alpha.water"] >= 0.5]
-    labels = np.arange(len(cells))
-    while True:
-        at_points = np.full(len(points), len(cells))
-        np.minimum.at(at_points, cells, labels[:, None])
-        spread = at_points[cells].min(1)
-        if (spread == labels).all():
-            break
-        labels = spread
-    sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1]
+    _, same = np.unique(np.rint(points * 1e7).astype(np.int64), axis=0, return_inverse=True)
+    corners = np.split(
+        same.reshape(-1)[vtk_to_numpy(data.GetCells().GetConnectivityArray())],
+        vtk_to_numpy(data.GetCells().GetOffsetsArray())[1:-1],
+    )
+    backward = check.arrays(data.GetCellData())["backward"]
+    cells = [corner for corner, speed in zip(corners, backward) if 1 <= speed <= 100]
+    at_points, changed = np.full(len(points), len(cells)), True
+    for cell, corner in enumerate(cells):
+        at_points[corner] = np.minimum(at_points[corner], cell)
+    while changed:
+        changed = False
+        for corner in cells:
+            least = at_points[corner].min()
+            changed |= bool((at_points[corner] != least).any())
+            at_points[corner] = least
+    sizes = np.sort(np.unique([at_points[c[0]] for c in cells], return_counts=True)[1])[::-1]
     table = rows("regions.csv")
-    assert numbers(r"(\d+) regions of water", printed) == [len(sizes)], f"{len(sizes)} regions: {printed}"
+    assert numbers(r"(\d+) regions of backward flow", printed) == [len(sizes)], f"{len(sizes)} regions: {printed}"
     found = [int(float(row["Cells"])) for row in sorted(table, key=lambda row: float(row["RegionId"]))]
     assert found == sizes.tolist(), f"{found}, not {sizes}"
     assert list(names["table"]["Cells"]) == found, names["table"]
-    picture("regions.png", 0.1, 10)
+    picture("regions.png", 0.05, 6)
 
 
 def paths(names, printed):
