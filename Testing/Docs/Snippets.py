@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the Python snippets of README.md and of the pages in FOLDERS as printed, page by page, in the order of the page.
+"""Runs the Python snippets of the pages PAGES and of those in FOLDERS as printed, page by page, in the order of the page.
 
 The working directory stands for the repository's folder: it gets links to the plugin and to Data, and a short
 time series. After each snippet the outputs of all sources that it made must not be empty.
@@ -12,7 +12,8 @@ import check
 import drops  # found on the path that check sets
 from paraview import servermanager
 
-FOLDERS = {"Docs/Start": 1, "Docs/Guide": 15, "Docs/Recipes": 7}  # and how many snippets each has at least
+PAGES = {"README.md": 1, "Docs/Scripts.md": 5}  # and how many snippets each has at least
+FOLDERS = {"Docs/Start": 1, "Docs/Guide": 15, "Docs/Recipes": 7}  # and how many their pages have
 STEPS = 3  # of the time series
 
 
@@ -99,7 +100,9 @@ def check_outlets(page, table):
 
 def main():
     prepare()
-    assert run("README.md")[0] == 1, "README.md has no snippet"
+    for page, least in PAGES.items():
+        count, _ = run(page)
+        assert count >= least, f"{page} has only {count} snippets"
     found = {}
     for folder, least in FOLDERS.items():
         count = 0
