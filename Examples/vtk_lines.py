@@ -32,11 +32,9 @@ reader.UpdatePiece(rank, ranks, 0)
 box = vtkBoundingBox()
 for bounds in MPI.COMM_WORLD.allgather(reader.GetOutput().GetBounds()):
     box.AddBounds(bounds)
-center = [0.0, 0.0, 0.0]
-box.GetCenter(center)
-seeds = vtkPointSource()  # gives its points to the rank of piece 0
+seeds = vtkPointSource()  # of rank 0, which requests piece 0
 seeds.SetNumberOfPoints(100)
-seeds.SetCenter(center)
+seeds.SetCenter([(low + high) / 2 for low, high in zip(box.GetMinPoint(), box.GetMaxPoint())])
 seeds.SetRadius(0.2 * box.GetMaxLength())
 
 tracer = vtkAsyncStreamTracer()
@@ -56,6 +54,6 @@ writer.SetEndPiece(rank)
 writer.SetDataModeToBinary()  # VTK with expat 2.6 or newer cannot read appended data
 writer.Write()
 
-counts = MPI.COMM_WORLD.allreduce(tracer.GetOutputDataObject(0).GetNumberOfCells())
+count = MPI.COMM_WORLD.allreduce(tracer.GetOutputDataObject(0).GetNumberOfCells())
 if rank == 0:
-    print(f"{counts} lines in {target}")
+    print(f"{count} lines in {target}")
