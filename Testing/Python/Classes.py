@@ -15,7 +15,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkImageData, vtkPolyData
-from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as Pipeline
+from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline as Pipeline
 from vtkmodules.vtkFiltersCore import vtkConnectivityFilter, vtkThreshold
 from vtkmodules.vtkFiltersFlowPaths import vtkParticleTracer, vtkStreamTracer
 from vtkmodules.vtkParallelCore import vtkMultiProcessController
@@ -33,31 +33,32 @@ vtkMultiProcessController.SetGlobalController(CONTROLLER)
 
 CELLS = 24  # along each axis
 POINT, CELL = vtkDataObject.FIELD_ASSOCIATION_POINTS, vtkDataObject.FIELD_ASSOCIATION_CELLS
-STEPS = [0.0, 1.0, 2.0, 3.0]
+STEPS = [0.25 * i for i in range(9)]
 
 
-def grid(part, parts):
+def grid(part, parts, cells):
     """One of some slabs of a grid of the cube [-1, 1]^3, without ghost cells."""
     image = vtkImageData()
-    image.SetExtent(0, CELLS, 0, CELLS, CELLS * part // parts, CELLS * (part + 1) // parts)
-    image.SetSpacing(3 * [2 / CELLS])
+    image.SetExtent(0, cells, 0, cells, cells * part // parts, cells * (part + 1) // parts)
+    image.SetSpacing(3 * [2 / cells])
     image.SetOrigin(-1, -1, -1)
     return image
 
 
-def piece():
-    return grid(RANK, RANKS)
+def piece(cells=CELLS):
+    return grid(RANK, RANKS, cells)
 
 
 def whole():
-    return grid(0, 1)
+    return grid(0, 1, CELLS)
 
 
 def positions(data):
     """The coordinates of the points of an image, or of poly data."""
     if isinstance(data, vtkPolyData):
         return vtk_to_numpy(data.GetPoints().GetData()) if data.GetNumberOfPoints() else np.empty((0, 3))
-    axes = [np.arange(low, high + 1) * 2 / CELLS - 1 for low, high in np.reshape(data.GetExtent(), (3, 2))]
+    spacing = data.GetSpacing()[0]
+    axes = [np.arange(low, high + 1) * spacing - 1 for low, high in np.reshape(data.GetExtent(), (3, 2))]
     z, y, x = np.meshgrid(*axes[::-1], indexing="ij")
     return np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
 
@@ -72,7 +73,8 @@ def add_points(data, name, values):
 def swirl(data, time=0.0):
     """Adds a rotation about the z axis that becomes faster, and a slow rise."""
     x, y, _ = positions(data).T
-    velocity = np.stack([-(1 + time) * y, (1 + time) * x, np.full_like(x, 0.1)], axis=1)
+    spin = 0.3 * (1 + time)
+    velocity = np.stack([-spin * y, spin * x, np.full_like(x, 0.1)], axis=1)
     return add_points(data, "velocity", velocity)
 
 
@@ -104,7 +106,8 @@ class Steps(VTKPythonAlgorithmBase):
 
     def RequestInformation(self, request, inputs, outputs):
         info = outputs.GetInformationObject(0)
-        info.Set(Pipeline.WHOLE_EXTENT(), self.make().GetExtent(), 6)
+        info.Set(Pipeline.WHOLE_EXTENT(), whole().GetExtent(), 6)
+        info.Set(vtkAlgorithm.CAN_HANDLE_PIECE_REQUEST(), 1)  # as a parallel reader, which knows its pieces
         info.Set(Pipeline.TIME_STEPS(), STEPS, len(STEPS))
         info.Set(Pipeline.TIME_RANGE(), [STEPS[0], STEPS[-1]], 2)
         return 1
@@ -134,14 +137,18 @@ def serial_regions(data):
     threshold = vtkThreshold()
     threshold.SetInputData(data)
     threshold.SetInputArrayToProcess(0, 0, 0, POINT, "field")
-    threshold.SetLowerThreshold(0.5)
+    threshold.SetUpperThreshold(0.5)
     threshold.SetThresholdFunction(vtkThreshold.THRESHOLD_UPPER)
     connectivity = vtkConnectivityFilter()
     connectivity.SetInputConnection(threshold.GetOutputPort())
     connectivity.SetExtractionModeToAllRegions()
+    connectivity.ColorRegionsOn()
     connectivity.Update()
-    sizes = connectivity.GetRegionSizes()
-    return sorted(sizes.GetValue(i) for i in range(connectivity.GetNumberOfExtractedRegions()))
+    output = connectivity.GetOutput()
+    region = vtk_to_numpy(output.GetPointData().GetArray("RegionId"))
+    cells = output.GetCells()
+    first_points = vtk_to_numpy(cells.GetConnectivityArray())[vtk_to_numpy(cells.GetOffsetsArray())[:-1]]
+    return sorted(np.bincount(region[first_points]))
 
 
 def serial_particles(points):
@@ -173,8 +180,10 @@ def trace(tracer, data, points):
     tracer.SetInputArrayToProcess(0, 0, 0, POINT, "velocity")
     tracer.SetIntegrationDirection(0)
     tracer.SetIntegratorType(2)
-    tracer.SetMaximumPropagation(5)
-    tracer.SetMaximumError(1e-7)
+    tracer.SetMaximumPropagation(1.5)
+    tracer.SetIntegrationStepUnit(2)  # the length of a cell
+    tracer.SetInitialIntegrationStep(0.05)
+    tracer.SetMaximumIntegrationStep(0.1)
     return tracer
 
 
@@ -211,7 +220,7 @@ def path_tracer():
     ours.SetInputArrayToProcess(0, 0, 0, POINT, "velocity")
     ours.SetOutputKind(ours.PARTICLES)
     ours.SetMaximumError(1e-7)
-    ours.UpdateTimeStep(STEPS[-1])
+    ours.UpdateTimeStep(STEPS[-1], RANK, RANKS)
     ends, expected = gathered(positions(ours.GetOutputDataObject(0))), serial_particles(seeds())
     assert len(ends) == len(expected) == 7
     assert np.abs(ends - expected).max() < 2e-3, np.abs(ends - expected).max()
@@ -227,8 +236,7 @@ def flow_map():
     ours.SetSamplingBounds(-0.4, 0.4, -0.4, 0.4, -0.4, 0.4)
     ours.SetSamplingDimensions(4, 4, 4)
     ours.SetMaximumError(1e-7)
-    ours.UpdateInformation()
-    ours.UpdatePiece(RANK, RANKS, 0)
+    ours.UpdateTimeStep(STEPS[0], RANK, RANKS)
     output = dataset_adapter.WrapDataObject(ours.GetOutputDataObject(0))
     count = ours.GetOutputDataObject(0).GetNumberOfPoints()
     starts = [ours.GetOutputDataObject(0).GetPoint(i) for i in range(count)]
@@ -270,8 +278,8 @@ def feature_tracker():
     source = Steps(piece, blobs)
     ours = regions_above(tributary.vtkAsyncFeatureTracker())
     ours.SetInputConnection(source.GetOutputPort())
-    for time in STEPS:
-        ours.UpdateTimeStep(time)
+    for time in STEPS[::4]:
+        ours.UpdateTimeStep(time, RANK, RANKS)
         expected = serial_regions(blobs(whole(), time))
         assert region_sizes(ours, 2) == expected, (time, region_sizes(ours, 2), expected)
     tracks = ours.GetOutputDataObject(1)
@@ -281,7 +289,8 @@ def feature_tracker():
 
 def convection_diffusion():
     """Between two sides with fixed values a steady concentration is exponential in a uniform flow."""
-    data = piece()
+    cells = 9
+    data = piece(cells)
     add_points(data, "velocity", np.tile([0.5, 0, 0], (data.GetNumberOfPoints(), 1)))
     ours = tributary.vtkAsyncConvectionDiffusion()
     ours.SetInputData(data)
@@ -291,15 +300,15 @@ def convection_diffusion():
     for side, value in [(0, 0.0), (1, 1.0)]:
         ours.SetSideCondition(side, ours.VALUE)
         ours.SetSideValue(side, value)
-    ours.SetResidualThreshold(1e-8)
+    ours.SetResidualThreshold(1e-6)
     ours.Update()
     output = ours.GetOutputDataObject(0)
-    x = np.array([(2 * (i % CELLS) + 1) / CELLS - 1 for i in range(output.GetNumberOfCells())])
+    x = np.array([(2 * (i % cells) + 1) / cells - 1 for i in range(output.GetNumberOfCells())])
     expected = np.expm1(0.5 * (x + 1)) / np.expm1(1.0)
     computed = vtk_to_numpy(output.GetCellData().GetArray("Concentration"))
     # Upwind values are of first order in the size of cells.
-    assert COMM.allreduce(len(computed)) == CELLS**3
-    assert COMM.allreduce(np.abs(computed - expected).max(), MPI.MAX) < 0.01
+    assert COMM.allreduce(len(computed)) == cells**3
+    assert COMM.allreduce(np.abs(computed - expected).max(), MPI.MAX) < 0.02
 
 
 def harmonic_fill():
