@@ -25,23 +25,23 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME "${library}")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Asynchronous exchange and distributed analysis: shared library
- Ranks exchange messages between blocks of data without waiting for each other.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION
+  "The shared library of Core: asynchronous exchange of messages between blocks of data, and algorithms with it.")
 
 set(CPACK_DEBIAN_CORE_PACKAGE_NAME libtributary-dev)
 set(CPACK_DEBIAN_CORE_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_CORE_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_CORE_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION}), libopenmpi-dev")
-set(CPACK_COMPONENT_CORE_DESCRIPTION "Asynchronous exchange and distributed analysis: headers
- Headers and the CMake package Tributary, with the target Tributary::Core.")
+set(CPACK_COMPONENT_CORE_DESCRIPTION
+  "The headers of Core, and the CMake package Tributary with the target Tributary::Core.")
 
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME paraview-tributary)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION}), python3-paraview")
-set(CPACK_COMPONENT_PLUGIN_DESCRIPTION "Distributed analysis in ParaView in which no rank waits for the slowest one
- A plugin with filters for streamlines, paths, flow maps, connected regions, features over time, and fields. The
- plugin manager of ParaView lists it, and scripts load it by its name. The Python package tributary has the filters'
- classes.")
+set(CPACK_COMPONENT_PLUGIN_DESCRIPTION
+  "A plugin with filters for streamlines, paths, flow maps, connected regions, features over time, and fields.
+ParaView's plugin manager lists it, and scripts load it by its name. The Python package tributary has the filters'
+classes.")
 # ParaView's programs read the lists of plugins that paraview.conf in their own folder names. Debian's package has no
 # such file, and other plugins may need it: the package adds its line, and removes it.
 set(list "/${CMAKE_INSTALL_LIBDIR}/${PARAVIEW_PLUGIN_SUBDIR}/tributary.plugins.xml")

@@ -33,7 +33,7 @@ box = vtkBoundingBox()
 for bounds in MPI.COMM_WORLD.allgather(reader.GetOutput().GetBounds()):
     box.AddBounds(bounds)
 seeds = vtkPointSource()  # of rank 0, which requests piece 0
-seeds.SetNumberOfPoints(100)
+seeds.SetNumberOfPoints(1000)
 seeds.SetCenter([(low + high) / 2 for low, high in zip(box.GetMinPoint(), box.GetMaxPoint())])
 seeds.SetRadius(0.2 * box.GetMaxLength())
 
