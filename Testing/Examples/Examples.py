@@ -122,11 +122,11 @@ def wind_file():
         "rotation.nc",
         {"time": 2, "lat": 63, "lon": 128},
         {
-            "time": (("time",), np.array([1.0, 7.0])),
-            "lat": (("lat",), latitudes),
-            "lon": (("lon",), longitudes),
-            "U": (axes, east),
-            "V": (axes, np.zeros_like(east)),
+            "time": (("time",), "days since 2000-01-01", np.array([1.0, 7.0])),
+            "lat": (("lat",), "degrees_north", latitudes),
+            "lon": (("lon",), "degrees_east", longitudes),
+            "U": (axes, "m/s", east),
+            "V": (axes, "m/s", np.zeros_like(east)),
         },
     )
     return os.path.abspath("rotation.nc")
