@@ -41,7 +41,9 @@ view = CreateRenderView(ViewSize=[1200, 800], OrientationAxesVisibility=0)
 floor = Slice(Input=flow)
 floor.SliceType.Origin = [0.1, 0, 0.0001]
 floor.SliceType.Normal = [0, 0, 1]
-ColorBy(Show(floor, view, DiffuseColor=[0.85, 0.87, 0.9]), None)
+ground = Show(floor, view)
+ground.ColorArrayName = [None, ""]
+ground.AmbientColor = ground.DiffuseColor = [0.85, 0.87, 0.9]
 tubes = Show(Tube(Input=streamlines(100), Radius=0.0004), view)  # more lines would hide each other
 ColorBy(tubes, ("POINTS", "U", "Magnitude"))
 tubes.LookupTable.ApplyPreset("Viridis (matplotlib)", True)

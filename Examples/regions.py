@@ -33,7 +33,9 @@ view = CreateRenderView(ViewSize=[900, 600], OrientationAxesVisibility=0)
 floor = Slice(Input=flow)
 floor.SliceType.Origin = [0.1, 0, 0.0001]
 floor.SliceType.Normal = [0, 0, 1]
-ColorBy(Show(floor, view, DiffuseColor=[0.85, 0.87, 0.9]), None)
+ground = Show(floor, view)
+ground.ColorArrayName = [None, ""]
+ground.AmbientColor = ground.DiffuseColor = [0.85, 0.87, 0.9]
 drawn = Show(cells, view)
 ColorBy(drawn, ("CELLS", "RegionId"))
 drawn.LookupTable.ApplyPreset("Turbo", True)

@@ -47,7 +47,7 @@ ColorBy(ground, ("POINTS", "speed"))
 ground.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 ground.LookupTable.RescaleTransferFunction(0, 50)
 tubes = Show(Tube(Input=on_globe(lines, 1.005), Radius=0.004, NumberofSides=8), view)
-ColorBy(tubes, None)
+tubes.ColorArrayName = [None, ""]
 tubes.AmbientColor = tubes.DiffuseColor = [1, 1, 1]
 view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [-5, 1, 2], [0, 0, 0], [0, 0, 1]
 view.CameraParallelScale = 1.03

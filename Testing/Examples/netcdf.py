@@ -3,14 +3,14 @@
 
 import struct
 
-DOUBLE, VARIABLE, DIMENSION = 6, 11, 10
+TEXT, DOUBLE, DIMENSION, VARIABLE, ATTRIBUTE = 2, 6, 10, 11, 12
 
 
 def write(path, dimensions, variables):
     """Writes variables of doubles.
 
     dimensions  name to length
-    variables   name to (names of its dimensions, array)
+    variables   name to (names of its dimensions, units, array)
     """
     names = list(dimensions)
     header = b"CDF\x01" + struct.pack(">i", 0)
@@ -21,19 +21,20 @@ def write(path, dimensions, variables):
 
     def described(begins):
         text = b""
-        for (name, (axes, values)), begin in zip(variables.items(), begins):
+        for (name, (axes, units, values)), begin in zip(variables.items(), begins):
             text += _name(name) + struct.pack(f">{len(axes) + 1}i", len(axes), *map(names.index, axes))
-            text += struct.pack(">iiiii", 0, 0, DOUBLE, 8 * values.size, begin)
+            text += struct.pack(">ii", ATTRIBUTE, 1) + _name("units") + struct.pack(">i", TEXT) + _name(units)
+            text += struct.pack(">iii", DOUBLE, 8 * values.size, begin)
         return text
 
     begin = len(header) + len(described([0] * len(variables)))
     begins = []
-    for _, values in variables.values():
+    for *_, values in variables.values():
         begins.append(begin)
         begin += 8 * values.size
     with open(path, "wb") as file:
         file.write(header + described(begins))
-        file.writelines(values.astype(">f8").tobytes() for _, values in variables.values())
+        file.writelines(values.astype(">f8").tobytes() for *_, values in variables.values())
 
 
 def _name(name):
