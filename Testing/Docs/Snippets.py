@@ -89,9 +89,7 @@ def run(page):
 def check_outlets(page, table):
     """The recipe lists the numbers of lines that the filter counts, on any number of ranks."""
     columns = ("ReasonForTermination", "TargetId", "Count")
-    counted = {
-        tuple(table.GetValueByName(row, name).ToInt() for name in columns) for row in range(table.GetNumberOfRows())
-    }
+    counted = {tuple(int(row[name]) for name in columns) for row in table}
     with open(os.path.join(check.SOURCE, page), encoding="utf-8") as file:
         rows = re.findall(r"^\| (\d+) \| (-?\d+) \| (\d+) \|", file.read(), re.MULTILINE)
     listed = {tuple(map(int, row)) for row in rows}
