@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 from paraview import servermanager
-from tributary.proxies import fresh, update_input
+from tributary.proxies import fresh, size, update_input
 
 # By the name of a proxy, that of ParaView's.
 COUNTERPARTS = {
@@ -39,8 +39,7 @@ def _measured(proxy):
     begin = time.perf_counter()
     proxy.UpdatePipeline()
     seconds = time.perf_counter() - begin
-    size = proxy.GetDataInformation()
-    return proxy.SMProxy.GetXMLLabel(), seconds, size.GetNumberOfCells(), size.GetNumberOfPoints()
+    return proxy.SMProxy.GetXMLLabel(), seconds, *size(proxy)
 
 
 def _counterpart(proxy):

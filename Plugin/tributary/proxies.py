@@ -2,7 +2,8 @@
 """Proxies, and the ranks on which a script runs."""
 
 from paraview import servermanager
-from vtkmodules.vtkParallelCore import vtkMultiProcessController
+from vtkmodules.vtkCommonCore import vtkIdTypeArray
+from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
 
 def fresh(proxy, name=None):
@@ -31,3 +32,17 @@ def is_symmetric():
 def is_first_rank():
     """Whether the script runs here alone, or on the first one of its ranks."""
     return vtkMultiProcessController.GetGlobalController().GetLocalProcessId() == 0
+
+
+def size(proxy):
+    """The cells and points of the output on all ranks. A script of each rank is only told those of its own rank."""
+    information = proxy.GetDataInformation()
+    counts = information.GetNumberOfCells(), information.GetNumberOfPoints()
+    if not is_symmetric():
+        return counts
+    here, everywhere = vtkIdTypeArray(), vtkIdTypeArray()
+    for count in counts:
+        here.InsertNextValue(count)
+    everywhere.SetNumberOfValues(len(counts))
+    vtkMultiProcessController.GetGlobalController().AllReduce(here, everywhere, vtkCommunicator.SUM_OP)
+    return everywhere.GetValue(0), everywhere.GetValue(1)

@@ -8,5 +8,6 @@ import tributary  # noqa: E402  (from the plugin)
 
 ranks = servermanager.ActiveConnection.GetNumberOfDataPartitions()
 tracer = module.check_tables(tributary, names, ranks)
-module.check_comparison(tributary, names, tracer)
+symmetric = servermanager.vtkProcessModule.GetProcessModule().GetSymmetricMPIMode()
+module.check_comparison(tributary, names, tracer, symmetric)
 print("passed")
