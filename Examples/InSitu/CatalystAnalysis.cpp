@@ -9,7 +9,11 @@
 #include <vtkNew.h>
 #include <vtkPointData.h>
 
+#include <filesystem>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "Analysis.h"
 
@@ -45,7 +49,9 @@ class CatalystAnalysis final : public Analysis {
     if (!processor_->Initialize(folder.c_str()))
       throw std::runtime_error("Catalyst cannot be initialized");
     for (const std::string& script : scripts) {
-      const auto pipeline = vtkCPPythonPipeline::CreateAndInitializePipeline(script.c_str(), 2);
+      // Scripts are loaded at the first step, in the folder that they write to.
+      const std::string path = std::filesystem::absolute(script).string();
+      const auto pipeline = vtkCPPythonPipeline::CreateAndInitializePipeline(path.c_str(), 2);
       if (!pipeline) throw std::runtime_error("the script \"" + script + "\" cannot be loaded");
       processor_->AddPipeline(pipeline);
     }

@@ -210,6 +210,16 @@ std::vector<double> ChannelFlow::moments() const {
   return values;
 }
 
+void ChannelFlow::refuseUnstable(const std::vector<double>& moments) const {
+  const double soundSpeed = 1 / std::sqrt(3.0) / settings_.velocity;
+  const auto end = moments.begin() + static_cast<std::ptrdiff_t>(Pressure * decomposition_.size());
+  int isStable = std::all_of(moments.begin(), end, [&](double u) { return std::abs(u) < soundSpeed; });
+  MPI_Allreduce(MPI_IN_PLACE, &isStable, 1, MPI_INT, MPI_MIN, decomposition_.communicator());
+  if (!isStable)
+    throw std::runtime_error(
+        "the flow has become unstable; use a higher resolution, a higher velocity or a lower Reynolds number");
+}
+
 /// The derivative of a component along an axis, one-sided at the sides of the channel.
 double ChannelFlow::slope(const std::vector<double>& moments, int component, const Node& node,
                           int axis) const {
@@ -276,7 +286,9 @@ FlowFields ChannelFlow::fields() const {
   result.spacing = 1.0 / settings_.resolution;
   result.origin = {0.5 * result.spacing, 0.5 * result.spacing, 0};
 
-  const std::vector<double> flow = moments(), derived = gradients(flow);
+  const std::vector<double> flow = moments();
+  refuseUnstable(flow);
+  const std::vector<double> derived = gradients(flow);
   const auto forNodes = [&](const auto& visit) {
     for (int k = 0; k < count[2]; ++k)
       for (int j = 0; j < count[1]; ++j)

@@ -22,7 +22,7 @@ struct ChannelSettings {
   double reynolds = 100;  ///< mean velocity of the inflow * diameter / viscosity
   int resolution = 10;    ///< nodes per diameter
   int layers = 4;         ///< of nodes along z, in which the channel is periodic
-  double velocity = 0.06; ///< mean velocity of the inflow in nodes per step; the Mach number is sqrt(3) times this
+  double velocity = 0.08; ///< mean velocity of the inflow in nodes per step; the Mach number is sqrt(3) times this
 };
 
 /// An array of values at nodes.
@@ -62,6 +62,7 @@ class ChannelFlow {
   /// Collective. The arrays velocity, pressure, vorticity and Q, the second invariant of the velocity gradient, which
   /// is positive in vortices, and solid, 1 in the cylinder and 0 elsewhere. Velocity and pressure are 0 in the
   /// cylinder.
+  /// @throws std::runtime_error on all ranks if the flow has become unstable
   [[nodiscard]] FlowFields fields() const;
 
   /// The state: populations, by direction and node, of which neighbors have copies.
@@ -82,6 +83,7 @@ class ChannelFlow {
   std::ptrdiff_t place(unsigned q, const Node& node) const;
   double arriving(unsigned q, const Node& node) const;
   std::vector<double> moments() const;
+  void refuseUnstable(const std::vector<double>& moments) const;
   std::vector<double> gradients(const std::vector<double>& moments) const;
   double slope(const std::vector<double>& moments, int component, const Node& node,
                int axis) const;

@@ -30,7 +30,7 @@ constexpr const char* Usage = R"(VortexStreet [<option> <value>]...
   --resolution N     nodes per diameter (10)
   --length X         of the channel in diameters (22)
   --layers N         nodes across the slab (4)
-  --velocity X       mean velocity of the inflow in nodes per step (0.06)
+  --velocity X       mean velocity of the inflow in nodes per step (0.08)
 )";
 
 struct Options {

@@ -18,7 +18,8 @@ from vtkmodules.vtkIOXML import vtkXMLPImageDataReader
 
 LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=False, ns=globals())
 PICTURE_EVERY = int(os.environ.get("PICTURE_EVERY", 0))
-CHECKPOINT = "checkpoint"
+FOLDER = os.getcwd()  # of the outputs; at the end of the simulation it is another one
+CHECKPOINT = os.path.join(FOLDER, "checkpoint")
 COMM = MPI.COMM_WORLD
 
 options = catalyst.Options()
@@ -36,7 +37,7 @@ class Dye:
     FILE = os.path.join(CHECKPOINT, "dye.pvti")
 
     def __init__(self):
-        self.input = PVTrivialProducer(registrationName="dye input")
+        self.input = TrivialProducer(registrationName="dye input")
         self.filter = None
         self.concentration = None  # of this rank
         self.time = None
@@ -49,30 +50,33 @@ class Dye:
         self.concentration = reader.GetOutput().GetCellData().GetArray("Concentration")
 
     def update(self, data, now):
+        self._pass(data)
+        if not self.filter:
+            self.filter = AsyncConvectionDiffusion(
+                registrationName="dye", Input=self.input, Velocity=["POINTS", "velocity"], Diffusivity=1e-3,
+                NumberOfSteps=1, SourceType="Sphere", SourceCenter=[1.2, 2.1, 0.15], SourceRadius=0.2)
+        self.filter.UseInitialConcentration = int(self.concentration is not None)
+        self.filter.InitialConcentration = ["CELLS", "Concentration"]
+        step = now - self.time if self.time is not None else 0
+        if step > 0:
+            self.filter.TimeStep = step
+        self.filter.UpdatePipeline(step)
+        self.time = now
+        carried = self.filter.GetClientSideObject().GetOutputDataObject(0)
+        self.concentration = carried.GetCellData().GetArray("Concentration")
+
+    def _pass(self, data):
+        """The grid with the concentration, as the input of the filter."""
         image = vtkImageData()
         image.ShallowCopy(data)
-        image.GetFieldData().Initialize()
         if self.concentration:
             image.GetCellData().AddArray(self.concentration)
+        image.GetInformation().Remove(image.DATA_TIME_STEP())
         producer = self.input.GetClientSideObject()
         producer.SetWholeExtent(grid.GetClientSideObject().GetWholeExtent())
         producer.SetOutput(image)
         producer.Modified()
         self.input.MarkModified(self.input)
-        if not self.filter:
-            self.filter = AsyncConvectionDiffusion(
-                registrationName="dye", Input=self.input, Velocity=["POINTS", "velocity"], Diffusivity=1e-3,
-                NumberOfSteps=1, SourceType="Sphere", SourceCenter=[1.2, 2.1, 0.15], SourceRadius=0.2,
-                SourceRate=1.0)
-        step = now - self.time if self.time is not None else 0
-        self.time = now
-        if step > 0:
-            self.filter.TimeStep = step
-            self.filter.UseInitialConcentration = int(self.concentration is not None)
-            self.filter.InitialConcentration = ["CELLS", "Concentration"]
-        self.filter.UpdatePipeline(step)
-        output = self.filter.GetClientSideObject().GetOutputDataObject(0)
-        self.concentration = output.GetCellData().GetArray("Concentration")
 
 
 def make_filters():
@@ -91,21 +95,22 @@ def make_filters():
     return {
         "streamlines": lines,
         "paths": AsyncPathTracer(registrationName="paths", SeedSource=rake, StaticSeeds=1,
-                                 ForceReinjectionEveryNSteps=5, OutputKind="Streaklines", **flow, **kept),
-        "flow map": AsyncFlowMap(registrationName="map", Window="From First Time Step", IntegrationTime=2.0,
+                                 ForceReinjectionEveryNSteps=1, OutputKind="Streaklines", **flow, **kept),
+        "flow map": AsyncFlowMap(registrationName="map", Window="From First Time Step", IntegrationTime=5.0,
                                  UseInputBounds=0, SamplingBounds=[1, 8, 0.5, 3.5, 0.1, 0.1],
                                  SamplingDimensions=[141, 61, 1], **flow, **kept),
         "regions": AsyncConnectivity(registrationName="regions", StatisticsArrays=["pressure", "Q"], **vortex),
         "tracks": AsyncFeatureTracker(registrationName="tracks", Motion="Velocity Field",
                                       Velocity=["POINTS", "velocity"], **vortex, **kept),
         "fill": AsyncHarmonicFill(registrationName="fill", Input=grid, PointArrays=["pressure"], Unknown="Mask",
-                                  Mask=["POINTS", "solid"]),
+                                  Mask=["POINTS", "solid"], **slab),
     }
 
 
 filters = {}
 dye = Dye()
-seconds = {}  # of the solver and of each filter in all outputs, the slowest rank counts
+seconds = {}  # of the solver and of each filter in all outputs, those of the slowest rank
+LATER = slice(1, None)  # without the first output, before which the solver takes no step
 
 
 def timed(name, work):
@@ -114,6 +119,10 @@ def timed(name, work):
     begin = time.perf_counter()
     work()
     seconds.setdefault(name, []).append(COMM.allreduce(time.perf_counter() - begin, MPI.MAX))
+
+
+def output(name):
+    return os.path.join(FOLDER, name)
 
 
 def value(data, name):
@@ -137,46 +146,49 @@ def catalyst_execute(info):
     first = not filters
     if first:
         begin(data, info)
-    seconds.setdefault("solver", []).append(COMM.allreduce(value(data, "SolverSeconds"), MPI.MAX))
+    solver = 0 if first else COMM.allreduce(value(data, "SolverSeconds"), MPI.MAX)
+    seconds.setdefault("solver", []).append(solver)
     saves = value(data, "WritesRestart") != 0
     for name, proxy in filters.items():
         if hasattr(proxy, "CheckpointDirectory"):
             # Checkpoints and the restart file of the simulation are those of the same step.
             proxy.CheckpointDirectory = CHECKPOINT if saves or first else ""
         timed(name, lambda: proxy.UpdatePipeline(info.time))
-    if not (first and info.timestep > 0):
-        timed("dye", lambda: dye.update(data, info.time))
+    timed("dye", lambda: dye.update(data, info.time))
     if saves:
         SaveData(Dye.FILE, dye.filter, CellDataArrays=["Concentration"], PointDataArrays=[], DataMode="Binary")
     if PICTURE_EVERY and info.timestep % PICTURE_EVERY == 0:
-        draw(f"street{info.timestep:05}.png")
+        draw(output(f"street{info.timestep:05}.png"))
     report(info)
 
 
+def share(name, steps):
+    """The mean seconds of a filter in some outputs, and their percentage of those of the solver."""
+    solver = sum(seconds["solver"][steps])
+    spent = seconds[name][steps]
+    return sum(spent) / len(spent), 100 * sum(spent) / solver if solver else 0
+
+
 def report(info):
-    """Print the seconds of the filters in this step, and their share of the seconds of the solver."""
+    """Print the seconds of each filter in this output, and their share of those of the solver since the last one."""
     if COMM.rank == 0:
-        solver = seconds["solver"][-1]
-        parts = [f"{name} {times[-1]:.4f} ({100 * times[-1] / solver:.0f} %)" if solver else f"{name} {times[-1]:.4f}"
-                 for name, times in seconds.items() if name != "solver"]
-        print(f"output {info.timestep}, time {info.time:.3f}: solver {solver:.4f} s, " + ", ".join(parts), flush=True)
+        last = slice(-1, None)
+        parts = [f"{name} %.4f s (%.0f %%)" % share(name, last) for name in seconds]
+        print(f"output {info.timestep}, time {info.time:.3f}: " + ", ".join(parts), flush=True)
 
 
 def catalyst_finalize():
     """Write the tables of tracks and of seconds, and the last streaklines."""
-    SaveData("tracks.csv", OutputPort(filters["tracks"], 2))
-    SaveData("events.csv", OutputPort(filters["tracks"], 3))
-    SaveData("regions.csv", OutputPort(filters["regions"], 1))
-    SaveData("streaklines.pvtp", filters["paths"], DataMode="Binary")
+    SaveData(output("tracks.csv"), OutputPort(filters["tracks"], 2))
+    SaveData(output("events.csv"), OutputPort(filters["tracks"], 3))
+    SaveData(output("regions.csv"), OutputPort(filters["regions"], 1))
+    SaveData(output("streaklines.pvtp"), filters["paths"], DataMode="Binary")
     if COMM.rank == 0:
-        with open("seconds.csv", "w", newline="") as file:
+        with open(output("seconds.csv"), "w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["work", "outputs", "mean seconds", "percent of the solver"])
-            later = {name: times[1:] or times for name, times in seconds.items()}
-            solver = sum(later["solver"]) / len(later["solver"])
-            for name, times in later.items():
-                mean = sum(times) / len(times)
-                rows.writerow([name, len(times), f"{mean:.5f}", f"{100 * mean / solver:.1f}" if solver else ""])
+            for name in seconds if len(seconds["solver"]) > 1 else ():
+                rows.writerow([name, len(seconds[name]), "%.5f" % share(name, LATER)[0], "%.1f" % share(name, LATER)[1]])
 
 
 def draw(path):
