@@ -29,13 +29,23 @@ void Row::sum() {
     for (std::size_t i = 0; i < nodes; ++i) values[i] /= density[i];
 }
 
-void Row::relax(double rate) {
+void Row::relax(double evenRate, double oddRate) {
   sum();
+  const auto nodes = density.size();
   const double *rho = density.data(), *u = velocity[0].data(), *v = velocity[1].data(),
                *w = velocity[2].data();
-  for (unsigned q = 0; q < lattice::Directions; ++q) {
-    double* f = populations[q].data();
-    for (std::size_t i = 0; i < density.size(); ++i)
-      f[i] -= rate * (f[i] - lattice::equilibrium(q, rho[i], u[i], v[i], w[i]));
+  double* rest = populations[0].data();
+  for (std::size_t i = 0; i < nodes; ++i)
+    rest[i] -= evenRate * (rest[i] - lattice::evenEquilibrium(0, rho[i], u[i], v[i], w[i]));
+  for (unsigned q = 1; q < lattice::Directions; q += 2) {
+    double *one = populations[q].data(), *other = populations[lattice::opposite(q)].data();
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const double even = 0.5 * (one[i] + other[i]) -
+                          lattice::evenEquilibrium(q, rho[i], u[i], v[i], w[i]);
+      const double odd = 0.5 * (one[i] - other[i]) -
+                         lattice::oddEquilibrium(q, rho[i], u[i], v[i], w[i]);
+      one[i] -= evenRate * even + oddRate * odd;
+      other[i] -= evenRate * even - oddRate * odd;
+    }
   }
 }

@@ -12,8 +12,8 @@ struct Row {
 
   /// Computes density and velocity.
   void sum();
-  /// Relaxes populations towards equilibrium.
-  void relax(double rate);
+  /// Relaxes populations towards equilibrium: what opposite directions share at one rate, their difference at another.
+  void relax(double evenRate, double oddRate);
 
   std::array<std::vector<double>, lattice::Directions> populations;
   std::vector<double> density;

@@ -20,6 +20,7 @@ LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], remote=False, ns=globals())
 PICTURE_EVERY = int(os.environ.get("PICTURE_EVERY", 0))
 FOLDER = os.getcwd()  # of the outputs; at the end of the simulation it is another one
 CHECKPOINT = os.path.join(FOLDER, "checkpoint")
+WINDOW = 5.0  # of time, of the flow map
 COMM = MPI.COMM_WORLD
 
 options = catalyst.Options()
@@ -89,14 +90,14 @@ def make_filters():
               "FullScalarConnectivity": 1, **slab}
     kept = {"CheckpointDirectory": CHECKPOINT}
     rake = Line(registrationName="rake", Point1=[1, 1, 0.1], Point2=[1, 3, 0.1], Resolution=20)
-    lines = AsyncStreamTracer(registrationName="lines", SeedType="Line", IntegrationDirection="FORWARD", **flow)
+    lines = AsyncStreamTracer(registrationName="streamlines", SeedType="Line", IntegrationDirection="FORWARD", **flow)
     lines.SeedType.Point1, lines.SeedType.Point2 = [1, 1, 0.1], [1, 3, 0.1]
     lines.SeedType.Resolution = 20
     return {
         "streamlines": lines,
         "paths": AsyncPathTracer(registrationName="paths", SeedSource=rake, StaticSeeds=1,
                                  ForceReinjectionEveryNSteps=1, OutputKind="Streaklines", **flow, **kept),
-        "flow map": AsyncFlowMap(registrationName="map", Window="From First Time Step", IntegrationTime=5.0,
+        "flow map": AsyncFlowMap(registrationName="map", Window="From First Time Step", IntegrationTime=WINDOW,
                                  UseInputBounds=0, SamplingBounds=[1, 8, 0.5, 3.5, 0.1, 0.1],
                                  SamplingDimensions=[141, 61, 1], **flow, **kept),
         "regions": AsyncConnectivity(registrationName="regions", StatisticsArrays=["pressure", "Q"], **vortex),
@@ -134,8 +135,9 @@ def begin(data, info):
     """Make the filters. A simulation that was restarted continues what they have kept."""
     filters.update(make_filters())
     if info.timestep > 0:
-        for name in ("paths", "flow map", "tracks"):
+        for name in ("paths", "tracks"):
             filters[name].Resume = 1
+        filters["flow map"].Resume = int(info.time < WINDOW)  # a map that was complete has no checkpoint
         dye.load(data.GetExtent())
         dye.time = info.time
 

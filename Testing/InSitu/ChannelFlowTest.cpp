@@ -102,7 +102,15 @@ TEST(ChannelFlowTest, ARestartedFlowContinuesWithTheSameBitsOnOtherRanks) {
   EXPECT_THROW(readRestart(path, same), std::runtime_error);
 }
 
+/// The next tests run on one rank: others have the same bits.
+bool isAlone() {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  return ranks == 1;
+}
+
 TEST(ChannelFlowTest, AChannelWithoutACylinderHasTheProfileAndPressureOfPoiseuille) {
+  if (!isAlone()) GTEST_SKIP();
   ChannelSettings settings;
   settings.hasCylinder = false;
   settings.reynolds = 20;
@@ -129,6 +137,7 @@ TEST(ChannelFlowTest, AChannelWithoutACylinderHasTheProfileAndPressureOfPoiseuil
 /// Schaefer and Turek (1996) give a Strouhal number of 0.295 to 0.305 for this channel at the Reynolds number 100. With 8
 /// nodes per diameter the boundary of the cylinder is a staircase.
 TEST(ChannelFlowTest, TheWakeShedsVorticesAtTheStrouhalNumberOfTheLiterature) {
+  if (!isAlone()) GTEST_SKIP();
   ChannelSettings settings;
   settings.resolution = 8;
   settings.length = 14;
