@@ -12,13 +12,14 @@
 /// What the simulation tells about a step, beside its fields.
 struct StepInformation {
   double time = 0;
-  std::int64_t step = 0;      ///< the number of the output, from 0
-  double solverSeconds = 0;   ///< of this rank since the previous output
-  bool writesRestart = false; ///< whether a restart file of this step is written
+  std::int64_t step = 0;       ///< the number of the output, from 0
+  double solverSeconds = 0;    ///< of this rank since the previous output
+  bool writesRestart = false;  ///< whether a restart file of this step is written
 };
 
-/// What is executed in situ after some of the steps of the simulation. The solver knows nothing else about it, so
-/// that another implementation, such as one of the Catalyst API with Conduit, can replace this one.
+/// What is executed in situ after some of the steps of the simulation. The solver knows nothing
+/// else about it, so that another implementation, such as one of the Catalyst API with Conduit, can
+/// replace this one.
 class Analysis {
  public:
   virtual ~Analysis() = default;

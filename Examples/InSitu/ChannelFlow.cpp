@@ -13,8 +13,8 @@ namespace {
 
 using lattice::Directions;
 
-/// The product of both relaxation times, each less 1/2. With larger ones, and with equal times, the flow was unstable at
-/// low viscosities.
+/// The product of both relaxation times, each less 1/2. With larger ones, and with equal times, the
+/// flow was unstable at low viscosities.
 constexpr double MagicParameter = 0.005;
 
 /// Components of the moments at a node, and of the gradients.
@@ -25,7 +25,8 @@ std::array<int, 3> nodesOf(const ChannelSettings& settings) {
   if (!(settings.reynolds > 0) || !(settings.velocity > 0) || settings.velocity > 0.2 ||
       settings.resolution < 1 || settings.layers < 1)
     throw std::invalid_argument(
-        "the Reynolds number, the resolution and the number of layers must be positive, and the velocity in (0, 0.2]");
+        "the Reynolds number, the resolution and the number of layers must be positive, and the "
+        "velocity in (0, 0.2]");
   const auto nodes = [&](double length) {
     return static_cast<int>(std::lround(length * settings.resolution));
   };
@@ -94,7 +95,8 @@ void ChannelFlow::classify() {
   }
 }
 
-/// The inflow, and a vortex behind the cylinder, without which the wake would take long to become unstable.
+/// The inflow, and a vortex behind the cylinder, without which the wake would take long to become
+/// unstable.
 std::array<double, 3> ChannelFlow::initialVelocity(int x, int y) const {
   const double dx = (x + 0.5) / settings_.resolution - settings_.center[0] - 2;
   const double dy = (y + 0.5) / settings_.resolution - settings_.center[1];
@@ -135,8 +137,7 @@ void ChannelFlow::step() {
       for (unsigned q = 0; q < Directions; ++q) {
         const auto& c = lattice::Velocity[q];
         const int from = (k - c[2] + count[2]) % count[2];
-        const auto source = populations_.begin() +
-                            place(q, {-c[0], j - c[1], from});
+        const auto source = populations_.begin() + place(q, {-c[0], j - c[1], from});
         std::copy_n(source, count[0], row.populations[q].begin());
       }
       for (int i = 0; i < count[0]; ++i)
@@ -159,8 +160,8 @@ std::ptrdiff_t ChannelFlow::place(unsigned q, const Node& node) const {
                                      decomposition_.at(node[0], node[1], node[2]));
 }
 
-/// The population that arrives at a node beside a boundary: from its neighbor, or reflected. Nodes in the cylinder
-/// keep theirs.
+/// The population that arrives at a node beside a boundary: from its neighbor, or reflected. Nodes
+/// in the cylinder keep theirs.
 double ChannelFlow::arriving(unsigned q, const Node& node) const {
   const auto& c = lattice::Velocity[q];
   const auto& first = decomposition_.first();
@@ -198,7 +199,8 @@ std::vector<double> ChannelFlow::moments() const {
   for (int k = 0; k < count[2]; ++k) {
     for (int j = 0; j < count[1]; ++j) {
       for (unsigned q = 0; q < Directions; ++q)
-        std::copy_n(populations_.begin() + place(q, {0, j, k}), count[0], row.populations[q].begin());
+        std::copy_n(populations_.begin() + place(q, {0, j, k}), count[0],
+                    row.populations[q].begin());
       row.sum();
       for (int i = 0; i < count[0]; ++i) {
         if (kinds_[decomposition_.at(i, j, 0)] == Kind::Solid) continue;
@@ -218,11 +220,13 @@ std::vector<double> ChannelFlow::moments() const {
 void ChannelFlow::refuseUnstable(const std::vector<double>& moments) const {
   const double soundSpeed = 1 / std::sqrt(3.0) / settings_.velocity;
   const auto end = moments.begin() + static_cast<std::ptrdiff_t>(Pressure * decomposition_.size());
-  int isStable = std::all_of(moments.begin(), end, [&](double u) { return std::abs(u) < soundSpeed; });
+  int isStable =
+      std::all_of(moments.begin(), end, [&](double u) { return std::abs(u) < soundSpeed; });
   MPI_Allreduce(MPI_IN_PLACE, &isStable, 1, MPI_INT, MPI_MIN, decomposition_.communicator());
   if (!isStable)
     throw std::runtime_error(
-        "the flow has become unstable; use a higher resolution, a higher velocity or a lower Reynolds number");
+        "the flow has become unstable; use a higher resolution, a higher velocity or a lower "
+        "Reynolds number");
 }
 
 /// The derivative of a component along an axis, one-sided at the sides of the channel.
@@ -304,8 +308,8 @@ FlowFields ChannelFlow::fields() const {
     Field field{name, components, {}};
     forNodes([&](int i, int j, int k) {
       for (int c = begin; c < begin + components; ++c)
-        field.values.push_back(
-            values[static_cast<std::size_t>(c) * decomposition_.size() + decomposition_.at(i, j, k)]);
+        field.values.push_back(values[static_cast<std::size_t>(c) * decomposition_.size() +
+                                      decomposition_.at(i, j, k)]);
     });
     result.fields.push_back(std::move(field));
   };

@@ -26,9 +26,13 @@ Decomposition::Decomposition(MPI_Comm communicator, const std::array<int, 3>& no
   count_[2] = nodes[2];
 }
 
-Decomposition::~Decomposition() { MPI_Comm_free(&communicator_); }
+Decomposition::~Decomposition() {
+  MPI_Comm_free(&communicator_);
+}
 
-std::size_t Decomposition::size() const { return at(-1, -1, count_[2]); }
+std::size_t Decomposition::size() const {
+  return at(-1, -1, count_[2]);
+}
 
 std::size_t Decomposition::at(int i, int j, int k) const {
   const auto row = static_cast<std::size_t>(count_[0]) + 2;
@@ -60,7 +64,8 @@ void Decomposition::exchange(std::vector<double>& values, const Components& comp
   }
 }
 
-/// Visits the places of a layer of nodes. Layers along y include the nodes that were received along x.
+/// Visits the places of a layer of nodes. Layers along y include the nodes that were received along
+/// x.
 void Decomposition::forLayer(int axis, int layer, const std::vector<int>& components,
                              const Visit& visit) const {
   const int low = axis == 0 ? 0 : -1;

@@ -8,8 +8,8 @@
 #include <functional>
 #include <vector>
 
-/// The nodes of a grid over the ranks of a communicator: boxes of equal size along x and y, each with one layer of
-/// nodes of its neighbors around it. All ranks have all nodes along z.
+/// The nodes of a grid over the ranks of a communicator: boxes of equal size along x and y, each
+/// with one layer of nodes of its neighbors around it. All ranks have all nodes along z.
 class Decomposition {
  public:
   /// Collective.
@@ -32,11 +32,12 @@ class Decomposition {
   /// @param i, j  counted from the first node of this rank; -1 and count() are those of neighbors
   std::size_t at(int i, int j, int k) const;
 
-  /// Which components of a neighbor's nodes are needed that lie in a direction (-1 or 1) along an axis.
+  /// Which components of a neighbor's nodes are needed that lie in a direction (-1 or 1) along an
+  /// axis.
   using Components = std::function<std::vector<int>(int axis, int direction)>;
 
-  /// Collective. Copies the nodes of neighbors, also of those along the diagonal, which are received with the
-  /// nodes along y.
+  /// Collective. Copies the nodes of neighbors, also of those along the diagonal, which are
+  /// received with the nodes along y.
   /// @param values      by component, then by node
   /// @param components  that are sent in a direction; the same on all ranks
   void exchange(std::vector<double>& values, const Components& components) const;

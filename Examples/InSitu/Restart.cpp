@@ -28,8 +28,7 @@ struct Header {
 Header headerOf(const ChannelFlow& flow) {
   const ChannelSettings& settings = flow.settings();
   Header header;
-  for (unsigned axis = 0; axis < 3; ++axis)
-    header.nodes[axis] = flow.decomposition().nodes()[axis];
+  for (unsigned axis = 0; axis < 3; ++axis) header.nodes[axis] = flow.decomposition().nodes()[axis];
   header.reynolds = settings.reynolds;
   header.velocity = settings.velocity;
   header.center[0] = settings.center[0];
@@ -40,7 +39,8 @@ Header headerOf(const ChannelFlow& flow) {
   return header;
 }
 
-/// The arrays of populations in the file and in memory, of which this rank reads or writes its own nodes.
+/// The arrays of populations in the file and in memory, of which this rank reads or writes its own
+/// nodes.
 class Layout {
  public:
   explicit Layout(const Decomposition& decomposition) {
@@ -136,19 +136,21 @@ void readRestart(const std::string& path, ChannelFlow& flow) {
   const File file(flow, path, MPI_MODE_RDONLY);
   const Header expected = headerOf(flow);
   Header found;
-  int status = MPI_File_read_at_all(file.handle(), 0, &found, sizeof found, MPI_BYTE,
-                                    MPI_STATUS_IGNORE);
+  int status =
+      MPI_File_read_at_all(file.handle(), 0, &found, sizeof found, MPI_BYTE, MPI_STATUS_IGNORE);
   MPI_Offset size = 0;
   MPI_File_get_size(file.handle(), &size);
   MPI_Offset nodes = 1;
   for (const auto n : expected.nodes) nodes *= n;
-  file.require(status == MPI_SUCCESS && std::memcmp(&found, &expected, offsetof(Header, steps)) == 0 &&
-                   size == static_cast<MPI_Offset>(sizeof found + nodes * lattice::Directions * sizeof(double)),
-               "is that of another flow, or incomplete");
+  file.require(
+      status == MPI_SUCCESS && std::memcmp(&found, &expected, offsetof(Header, steps)) == 0 &&
+          size ==
+              static_cast<MPI_Offset>(sizeof found + nodes * lattice::Directions * sizeof(double)),
+      "is that of another flow, or incomplete");
   std::vector<double> populations = flow.populations();
   file.seePopulations(layout);
-  status = MPI_File_read_all(file.handle(), populations.data(), 1, layout.memory(),
-                             MPI_STATUS_IGNORE);
+  status =
+      MPI_File_read_all(file.handle(), populations.data(), 1, layout.memory(), MPI_STATUS_IGNORE);
   file.require(status == MPI_SUCCESS, "cannot be read");
   flow.setState(found.steps, std::move(populations));
 }

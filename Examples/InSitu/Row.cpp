@@ -40,10 +40,10 @@ void Row::relax(double evenRate, double oddRate) {
   for (unsigned q = 1; q < lattice::Directions; q += 2) {
     double *one = populations[q].data(), *other = populations[lattice::opposite(q)].data();
     for (std::size_t i = 0; i < nodes; ++i) {
-      const double even = 0.5 * (one[i] + other[i]) -
-                          lattice::evenEquilibrium(q, rho[i], u[i], v[i], w[i]);
-      const double odd = 0.5 * (one[i] - other[i]) -
-                         lattice::oddEquilibrium(q, rho[i], u[i], v[i], w[i]);
+      const double even =
+          0.5 * (one[i] + other[i]) - lattice::evenEquilibrium(q, rho[i], u[i], v[i], w[i]);
+      const double odd =
+          0.5 * (one[i] - other[i]) - lattice::oddEquilibrium(q, rho[i], u[i], v[i], w[i]);
       one[i] -= evenRate * even + oddRate * odd;
       other[i] -= evenRate * even - oddRate * odd;
     }

@@ -12,7 +12,8 @@ struct Row {
 
   /// Computes density and velocity.
   void sum();
-  /// Relaxes populations towards equilibrium: what opposite directions share at one rate, their difference at another.
+  /// Relaxes populations towards equilibrium: what opposite directions share at one rate, their
+  /// difference at another.
   void relax(double evenRate, double oddRate);
 
   std::array<std::vector<double>, lattice::Directions> populations;

@@ -62,7 +62,8 @@ Options parse(int argc, char** argv) {
     setter->second(argv[i + 1]);
   }
   if (options.every < 1 || options.outputs < 0 || options.restartEvery < 0)
-    throw std::invalid_argument("--every must be positive, --outputs and --restart-every not negative");
+    throw std::invalid_argument(
+        "--every must be positive, --outputs and --restart-every not negative");
   return options;
 }
 
@@ -74,7 +75,8 @@ void run(const Options& options) {
   if (!options.scripts.empty()) analysis = makeCatalystAnalysis(options.scripts, options.folder);
   const std::string restartFile = options.folder + "/restart.bin";
 
-  // A restart begins with the output at which the file was written, which filters that continue need.
+  // A restart begins with the output at which the file was written, which filters that continue
+  // need.
   StepInformation information;
   const std::int64_t first = flow.steps() / options.every;
   for (std::int64_t output = first; output <= options.outputs; ++output) {

@@ -175,7 +175,7 @@ def report(info):
     """Print the seconds of each filter in this output, and their share of those of the solver since the last one."""
     if COMM.rank == 0:
         last = slice(-1, None)
-        parts = [f"{name} %.4f s (%.0f %%)" % share(name, last) for name in seconds]
+        parts = ["%s %.4f s (%.0f %%)" % (name, *share(name, last)) for name in seconds]
         print(f"output {info.timestep}, time {info.time:.3f}: " + ", ".join(parts), flush=True)
 
 
@@ -190,7 +190,8 @@ def catalyst_finalize():
             rows = csv.writer(file)
             rows.writerow(["work", "outputs", "mean seconds", "percent of the solver"])
             for name in seconds if len(seconds["solver"]) > 1 else ():
-                rows.writerow([name, len(seconds[name]), "%.5f" % share(name, LATER)[0], "%.1f" % share(name, LATER)[1]])
+                mean, percent = share(name, LATER)
+                rows.writerow([name, len(seconds[name]), f"{mean:.5f}", f"{percent:.1f}"])
 
 
 def draw(path):

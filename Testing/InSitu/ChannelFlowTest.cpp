@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The solver of the example in situ: compared with a formula and with published values, on any number of ranks.
+// The solver of the example in situ: compared with a formula and with published values, on any
+// number of ranks.
 #include "ChannelFlow.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +125,8 @@ TEST(ChannelFlowTest, AChannelWithoutACylinderHasTheProfileAndPressureOfPoiseuil
   const auto& nodes = flow.decomposition().nodes();
   for (int y = 0; y < nodes[1]; ++y) {
     const double s = (y + 0.5) / nodes[1];
-    EXPECT_NEAR(everywhere(valueAt(fields, "velocity", nodes[0] / 2, y, 0)[0]), 6 * s * (1 - s), 0.02);
+    EXPECT_NEAR(everywhere(valueAt(fields, "velocity", nodes[0] / 2, y, 0)[0]), 6 * s * (1 - s),
+                0.02);
   }
   const int from = nodes[0] / 4, to = 3 * nodes[0] / 4;
   const double drop = everywhere(valueAt(fields, "pressure", from, nodes[1] / 2, 0)[0]) -
@@ -134,8 +136,8 @@ TEST(ChannelFlowTest, AChannelWithoutACylinderHasTheProfileAndPressureOfPoiseuil
   EXPECT_NEAR(drop / expected, 1, 0.05);
 }
 
-/// Schaefer and Turek (1996) give a Strouhal number of 0.295 to 0.305 for this channel at the Reynolds number 100. With 8
-/// nodes per diameter the boundary of the cylinder is a staircase.
+/// Schaefer and Turek (1996) give a Strouhal number of 0.295 to 0.305 for this channel at the
+/// Reynolds number 100. With 8 nodes per diameter the boundary of the cylinder is a staircase.
 TEST(ChannelFlowTest, TheWakeShedsVorticesAtTheStrouhalNumberOfTheLiterature) {
   if (!isAlone()) GTEST_SKIP();
   ChannelSettings settings;
@@ -149,7 +151,8 @@ TEST(ChannelFlowTest, TheWakeShedsVorticesAtTheStrouhalNumberOfTheLiterature) {
   while (flow.time() < 50) {
     take(flow, 16);
     const double v = everywhere(valueAt(flow.fields(), "velocity", 4 * 8, 2 * 8, 0)[1]);
-    if (last < 0 && v >= 0) crossings.push_back(lastTime + (flow.time() - lastTime) * last / (last - v));
+    if (last < 0 && v >= 0)
+      crossings.push_back(lastTime + (flow.time() - lastTime) * last / (last - v));
     last = v;
     lastTime = flow.time();
   }

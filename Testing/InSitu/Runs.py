@@ -15,9 +15,11 @@ import subprocess
 import sys
 
 SOURCE = os.environ["TRIBUTARY_SOURCE"]
-SCRIPTS = [os.path.join(SOURCE, "Examples", "InSitu", "pipeline.py"), os.path.join(SOURCE, "Testing", "InSitu", "Digests.py")]
+SCRIPTS = [os.path.join(SOURCE, folder, "InSitu", name)
+           for folder, name in (("Examples", "pipeline.py"), ("Testing", "Digests.py"))]
 # Coarse, but with vortices, some of which move from rank to rank.
-FLOW = {"reynolds": 60, "velocity": 0.1, "resolution": 6, "length": 10, "layers": 3, "every": 15, "restart-every": 10}
+FLOW = {"reynolds": 60, "velocity": 0.1, "resolution": 6, "length": 10, "layers": 3, "every": 15,
+        "restart-every": 10}
 OUTPUTS = 20
 WORKS = ("solver", "streamlines", "paths", "flow map", "regions", "tracks", "fill", "dye")
 
