@@ -8,6 +8,7 @@
 #include "Common/PropertyList.h"
 #include "Common/RunContext.h"
 #include "Common/RunStatistics.h"
+#include "Common/VTKVersions.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/LargeBuffers.h"
@@ -179,7 +180,7 @@ int vtkAsyncAlgorithm::RequestInformation(vtkInformation*, vtkInformationVector*
                                           vtkInformationVector*) {
   this->IsUnderWay = false;  // a property or an input was modified
   // An earlier abort. RequestData() would modify the filter; see there.
-  this->SetAbortOutput(false);
+  tributary::clearAborted(this);
   return 1;
 }
 
@@ -264,7 +265,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     }
     if (this->IsWhole) {
       this->EndExecution(transport);
-      this->SetAbortOutput(false);  // an abort that came too late, on this rank alone
+      tributary::clearAborted(this);  // an abort that came too late, on this rank alone
     }
     if (this->IsUnderWay) {
       request->Set(Pipeline::CONTINUE_EXECUTING(), 1);
@@ -277,7 +278,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   } catch (const tributary::Error& e) {
     // All ranks have agreed on it: only the types above are thrown on one rank.
     if (e.kind() == tributary::ErrorKind::Aborted) {
-      this->SetAbortOutput(true);  // also on ranks that were not asked to abort
+      tributary::markAborted(this);  // also on ranks that were not asked to abort
       this->GiveUp(outputVector);
       return 1;
     }
@@ -288,7 +289,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     abandon(report.kind, report.text);
   }
   this->GiveUp(outputVector);
-  this->SetAbortOutput(false);  // all ranks report the error
+  tributary::clearAborted(this);  // all ranks report the error
   setSatisfyAnyExtent(outputVector, true);
   this->SetErrorCode(vtkErrorCode::UserError);
   // All ranks have the same error: rank 0 reports it.
@@ -339,16 +340,16 @@ bool vtkAsyncAlgorithm::ProcessEvents(tributary::Transport& transport) {
     this->LastEvents = now;
     this->UpdateProgress(this->NextProgress);
   }
-  return this->CheckAbort();
+  return tributary::isAskedToAbort(this);
 }
 
 //------------------------------------------------------------------------------
 bool vtkAsyncAlgorithm::AgreeOnAbort(tributary::Transport& transport, bool interrupted) {
-  const bool aborted = interrupted || this->CheckAbort();
+  const bool aborted = interrupted || tributary::isAskedToAbort(this);
   if (tributary::allreduce(transport, tributary::ReduceOp::Or, std::int64_t(aborted)) == 0) {
     return false;
   }
-  this->SetAbortOutput(true);  // also on ranks that were not asked to abort
+  tributary::markAborted(this);  // also on ranks that were not asked to abort
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "Common/CellLists.h"
 
 #include <vtkCellArray.h>
+#include <vtkCellArrayIterator.h>
 #include <vtkCellType.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
@@ -12,6 +13,7 @@
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
 #include <vtkPolyData.h>
+#include <vtkSmartPointer.h>
 #include <vtkUnsignedCharArray.h>
 #include <vtkUnstructuredGrid.h>
 #include <vtkVariant.h>
@@ -85,11 +87,11 @@ void polyCells(vtkPolyData* poly, CellLists& lists) {
   CellWriter list(lists);
   const auto add = [&](vtkCellArray* cells, auto&& typeOf) {
     if (!cells) return;
-    vtkNew<vtkIdList> scratch;
+    const auto iterator = vtk::TakeSmartPointer(cells->NewIterator());
     for (vtkIdType c = 0; c < cells->GetNumberOfCells(); ++c) {
       vtkIdType count = 0;
       const vtkIdType* points = nullptr;
-      cells->GetCellAtId(c, count, points, scratch);
+      iterator->GetCellAtId(c, count, points);
       list.add(typeOf(count), count, points);
     }
   };

@@ -19,7 +19,8 @@
 
 #include <cmath>
 
-#include "Common/PolyhedronFaces.h"
+#include "Common/VTKVersions.h"
+
 #include "Tributary/Base/Index.h"
 
 namespace tributary {

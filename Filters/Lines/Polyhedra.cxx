@@ -11,7 +11,7 @@
 #include <cmath>
 #include <limits>
 
-#include "Common/PolyhedronFaces.h"
+#include "Common/VTKVersions.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"

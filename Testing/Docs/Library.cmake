@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The project of a library user, as README.md and Docs/UserGuide.md print it: the program of the guide is linked by the
-# lines of the README with an installed Core, and run.
+# The project of a library user, as Docs/Guide/Library.md prints it: its program is linked by its lines for CMake with an
+# installed Core, and run.
 # cmake -DROOT=<repository> -DBUILD_DIR=<build tree> -DWORK_DIR=<folder to use> -DCXX=<compiler>
 #       -DCXX_FLAGS=<flags> -DLAUNCHER=<compiler launcher> -DGENERATOR=<generator> -DRUN=<launcher;...>
 #       -P Library.cmake
@@ -27,12 +27,12 @@ function (snippet_of page language file)
 endfunction ()
 
 file(REMOVE_RECURSE "${WORK_DIR}")
-snippet_of(README.md cmake "${WORK_DIR}/source/link.cmake")
+snippet_of(Docs/Guide/Library.md cmake "${WORK_DIR}/source/link.cmake")
 file(WRITE "${WORK_DIR}/source/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)
 project(Yours LANGUAGES CXX)
 add_executable(yours yours.cpp)
 include(link.cmake)
 ")
-snippet_of(Docs/UserGuide.md cpp "${WORK_DIR}/source/yours.cpp")
+snippet_of(Docs/Guide/Library.md cpp "${WORK_DIR}/source/yours.cpp")
 build_consumer("${WORK_DIR}/source")
 run(${RUN} "${WORK_DIR}/build/yours")

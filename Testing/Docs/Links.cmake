@@ -51,7 +51,7 @@ list(REMOVE_DUPLICATES code)
 set(errors)
 set(count 0)
 file(GLOB pages "${ROOT}/README.md" "${ROOT}/*/README.md" "${ROOT}/*/*/README.md"
-  "${ROOT}/*/*/*/README.md" "${ROOT}/*.md" "${ROOT}/Docs/*.md")
+  "${ROOT}/*/*/*/README.md" "${ROOT}/*.md" "${ROOT}/Docs/*.md" "${ROOT}/Docs/*/*.md")
 list(FILTER pages EXCLUDE REGEX "${ROOT}/build")
 list(REMOVE_DUPLICATES pages)
 foreach (page IN LISTS pages)

@@ -62,7 +62,7 @@ for attributes, count in ((points, data.GetNumberOfPoints()), (cells, data.GetNu
         attributes.AddArray(array)
 """
 # An array whose name is empty, of as many components as no property of the filter accepts: ParaView crashes
-# when it lists others for a property, see "Known problems" in Docs/UserGuide.md.
+# when it lists others for a property, see Docs/Guide/KnownProblems.md.
 EMPTY_NAME = """
 from vtkmodules.vtkCommonCore import vtkDoubleArray
 for attributes, count in ((points, data.GetNumberOfPoints()), (cells, data.GetNumberOfCells())):
