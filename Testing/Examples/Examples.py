@@ -283,7 +283,7 @@ def gantt(names, printed):
         boxes = re.findall(r"M(\S+) (\S+)V(\S+)h(\S+)V", path.get("d"))
         area = sum((float(low) - float(top)) * float(width) for _, low, top, width in boxes)
         areas[path.get("fill")] = areas.get(path.get("fill"), 0) + area
-    legend = [box.get("fill") for box in drawing.iter("{http://www.w3.org/2000/svg}rect")][1:5]
+    legend = [box.get("fill") for box in drawing.iter("{http://www.w3.org/2000/svg}rect")][1:4]
     total = float(table[1][-1])
     for column, color in enumerate(legend, 1):
         seconds = sum(float(line[column]) for line in table[1:])
