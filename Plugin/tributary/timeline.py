@@ -21,7 +21,8 @@ def gantt(source, picture):
     """Draws what each rank of a filter did, and when, as an SVG file: a bar for each rank.
 
     The height of a color is its share of the time within a pixel; time of communication is white. Returns the
-    sum of the seconds of each rank as a structured array with the columns Rank, call, loan, idle and total. If each rank runs the script, the first one draws, and others return None.
+    seconds of each rank as a structured array with the columns Rank, call, loan, idle and total. If each rank
+    runs the script, the first one draws, and others return None.
 
     source   a file as written by a filter with Timeline File, or a filter with that property: then a fresh one
              with the same properties is executed, and writes its timeline beside the picture as .json. On a
