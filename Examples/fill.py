@@ -28,12 +28,12 @@ harmonic, biharmonic = [
         Input=gaps, PointArrays=["height"], Unknown="Mask", Mask=["POINTS", "missing"], Smoothness=smoothness)
     for smoothness in ("Harmonic", "Biharmonic")
 ]
-for filled in harmonic, biharmonic:
+for name, filled in (("Harmonic", harmonic), ("Biharmonic", biharmonic)):
     error = Calculator(Input=filled, ResultArrayName="error", Function="abs(height-hills)")
     error.UpdatePipeline()
     low, high = error.PointData["hills"].GetRange()
     print("%s: maximum error %.3f of the height of the hills" % (
-        filled.Smoothness, error.PointData["error"].GetRange()[1] / (high - low)), flush=True)
+        name, error.PointData["error"].GetRange()[1] / (high - low)), flush=True)
 SaveData("fill.pvti", biharmonic, DataMode="Binary")
 
 LoadPalette("WhiteBackground")

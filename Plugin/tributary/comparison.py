@@ -11,7 +11,7 @@ from tributary.proxies import fresh, size, update_input
 COUNTERPARTS = {
     "AsyncStreamTracer": "StreamTracer",
     "AsyncStreamTracerWithCustomSource": "ArbitrarySourceStreamTracer",
-    "AsyncConnectivity": "Connectivity",
+    "AsyncConnectivity": "PVConnectivityFilter",
 }
 
 

@@ -11,11 +11,9 @@ from tributary.proxies import fresh, is_first_rank, update_input
 # By category in the file, from the bottom of a bar to its top: what it means, and its color.
 ACTIVITIES = {
     "call": ("calls of blocks", "#3f6fb0"),
-    "lend": ("lending of blocks", "#e08a1e"),
-    "borrow": ("borrowing of blocks", "#b83b5e"),
+    "loan": ("loans of blocks", "#e08a1e"),
     "idle": ("idle", "#d4d4d4"),
 }
-NESTED = ("lend", "borrow")  # within a call
 WIDTH, BAR, GAP, LEFT, TOP, SCALE = 900, 28, 6, 70, 40, 30  # of the picture, in pixels
 
 
@@ -23,8 +21,8 @@ def gantt(source, picture):
     """Draws what each rank of a filter did, and when, as an SVG file: a bar for each rank.
 
     The height of a color is its share of the time within a pixel; time of communication is white. Returns the
-    sum of the seconds of each rank as a structured array with the columns Rank, call, lend, borrow, idle and
-    total. If each rank runs the script, the first one draws, and others return None.
+    seconds of each rank as a structured array with the columns Rank, call, loan, idle and total. If each rank
+    runs the script, the first one draws, and others return None.
 
     source   a file as written by a filter with Timeline File, or a filter with that property: then a fresh one
              with the same properties is executed, and writes its timeline beside the picture as .json. On a
@@ -82,7 +80,7 @@ def _covered(rank, edges):
         return np.diff(np.interp(edges, spans.ravel(), np.stack([before, after], 1).ravel()))
 
     covered = {name: seconds(spans) for name, spans in rank.items()}
-    covered["call"] -= sum(covered[name] for name in NESTED)
+    covered["call"] -= covered["loan"]  # which are within calls
     return covered
 
 

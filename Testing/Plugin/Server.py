@@ -3,7 +3,7 @@
 import sys
 import time
 
-import module  # beside this file
+import module_checks  # beside this file
 from checks import *
 
 for attempt in range(600):
@@ -32,7 +32,7 @@ check_blob(blob)
 
 import tributary  # noqa: E402  (from the plugin)
 
-module.check_tables(tributary, names, 3)
+module_checks.check_tables(tributary, names, 3)
 
 Show(tracer)
 Render()
