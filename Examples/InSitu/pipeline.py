@@ -135,8 +135,8 @@ def begin(data, info):
     """Make the filters. A simulation that was restarted continues what they have kept."""
     filters.update(make_filters())
     if info.timestep > 0:
-        # Async Feature Tracker refuses its checkpoint, as Catalyst does not report the steps before a restart: tracks begin
-        # anew.
+        # Tracks begin anew: Async Feature Tracker refuses its checkpoint, as Catalyst does not report the steps before
+        # a restart.
         filters["paths"].Resume = 1
         filters["flow map"].Resume = int(info.time < WINDOW)  # a map that was complete has no checkpoint
         dye.load(data.GetExtent())
@@ -213,7 +213,7 @@ def draw(path):
     colors.ApplyPreset("Cool to Warm", True)
     colors.RescaleTransferFunction(-5, 5)
     streaks = Show(filters["paths"], view)
-    ColorBy(streaks, None)
+    streaks.ColorArrayName = [None, ""]
     streaks.AmbientColor = streaks.DiffuseColor = [0, 0, 0]
     SaveScreenshot(path, view)
     Delete(view)
