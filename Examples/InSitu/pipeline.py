@@ -197,7 +197,8 @@ def catalyst_finalize():
 
 def draw(path):
     """The vorticity, the streaklines and the vortices."""
-    view = CreateRenderView(ViewSize=[1200, 320])
+    size = [1200, 320]
+    view = CreateRenderView(ViewSize=size)
     view.OrientationAxesVisibility = 0
     view.UseColorPaletteForBackground = 0
     view.Background = [1, 1, 1]
@@ -205,7 +206,7 @@ def draw(path):
     bounds = grid.GetDataInformation().GetBounds()
     middle = [(bounds[0] + bounds[1]) / 2, (bounds[2] + bounds[3]) / 2]
     view.CameraPosition, view.CameraFocalPoint = [*middle, 30], [*middle, 0]
-    view.CameraParallelScale = max(bounds[3] - bounds[2], (bounds[1] - bounds[0]) * 320 / 1200) / 2 * 1.02
+    view.CameraParallelScale = max(bounds[3] - bounds[2], (bounds[1] - bounds[0]) * size[1] / size[0]) / 2 * 1.02
     flow = Show(grid, view)
     flow.SetRepresentationType("Surface")
     ColorBy(flow, ("POINTS", "vorticity", "Z"))
@@ -214,6 +215,7 @@ def draw(path):
     colors.RescaleTransferFunction(-5, 5)
     streaks = Show(filters["paths"], view)
     streaks.ColorArrayName = [None, ""]
+    streaks.Position = [0, 0, 1]  # in front of the slab
     streaks.AmbientColor = streaks.DiffuseColor = [0, 0, 0]
-    SaveScreenshot(path, view)
+    SaveScreenshot(path, view, ImageResolution=size)
     Delete(view)
