@@ -2,8 +2,8 @@
 # script-version: 2.0
 """All filters in situ, on the flow past a cylinder that VortexStreet computes: see Docs/InSitu.md.
 
-Environment: TRIBUTARY_PLUGIN (path of Tributary.so), PICTURE_EVERY (outputs between two pictures; needs a screen),
-LIVE (host:port of a ParaView server that waits for Catalyst). Writes to the current folder.
+Environment: TRIBUTARY_PLUGIN (path of Tributary.so), PICTURE_EVERY (outputs between two pictures; needs a screen).
+Writes to the current folder.
 """
 
 import csv
@@ -24,9 +24,6 @@ WINDOW = 5.0  # of time, of the flow map
 COMM = MPI.COMM_WORLD
 
 options = catalyst.Options()
-if "LIVE" in os.environ:
-    options.EnableCatalystLive = 1
-    options.CatalystLiveURL = os.environ["LIVE"]
 
 grid = PVTrivialProducer(registrationName="grid")
 
