@@ -2,8 +2,8 @@
 # script-version: 2.0
 """All filters in situ, on the flow past a cylinder that VortexStreet computes: see Docs/InSitu.md.
 
-Environment: TRIBUTARY_PLUGIN (path of Tributary.so), PICTURE_EVERY (outputs between two pictures; needs a screen),
-LIVE (host:port of a ParaView server that waits for Catalyst). Writes to the current folder.
+Environment: TRIBUTARY_PLUGIN (path of Tributary.so), PICTURE_EVERY (outputs between two pictures; needs a screen).
+Writes to the current folder.
 """
 
 import csv
@@ -24,9 +24,6 @@ WINDOW = 5.0  # of time, of the flow map
 COMM = MPI.COMM_WORLD
 
 options = catalyst.Options()
-if "LIVE" in os.environ:
-    options.EnableCatalystLive = 1
-    options.CatalystLiveURL = os.environ["LIVE"]
 
 grid = PVTrivialProducer(registrationName="grid")
 
@@ -135,8 +132,8 @@ def begin(data, info):
     """Make the filters. A simulation that was restarted continues what they have kept."""
     filters.update(make_filters())
     if info.timestep > 0:
-        # Async Feature Tracker refuses its checkpoint, as Catalyst does not report the steps before a restart: tracks begin
-        # anew.
+        # Tracks begin anew: Async Feature Tracker refuses its checkpoint, as Catalyst does not report the steps before
+        # a restart.
         filters["paths"].Resume = 1
         filters["flow map"].Resume = int(info.time < WINDOW)  # a map that was complete has no checkpoint
         dye.load(data.GetExtent())
@@ -197,7 +194,8 @@ def catalyst_finalize():
 
 def draw(path):
     """The vorticity, the streaklines and the vortices."""
-    view = CreateRenderView(ViewSize=[1200, 320])
+    size = [1200, 320]
+    view = CreateRenderView(ViewSize=size)
     view.OrientationAxesVisibility = 0
     view.UseColorPaletteForBackground = 0
     view.Background = [1, 1, 1]
@@ -205,7 +203,7 @@ def draw(path):
     bounds = grid.GetDataInformation().GetBounds()
     middle = [(bounds[0] + bounds[1]) / 2, (bounds[2] + bounds[3]) / 2]
     view.CameraPosition, view.CameraFocalPoint = [*middle, 30], [*middle, 0]
-    view.CameraParallelScale = max(bounds[3] - bounds[2], (bounds[1] - bounds[0]) * 320 / 1200) / 2 * 1.02
+    view.CameraParallelScale = max(bounds[3] - bounds[2], (bounds[1] - bounds[0]) * size[1] / size[0]) / 2 * 1.02
     flow = Show(grid, view)
     flow.SetRepresentationType("Surface")
     ColorBy(flow, ("POINTS", "vorticity", "Z"))
@@ -213,7 +211,8 @@ def draw(path):
     colors.ApplyPreset("Cool to Warm", True)
     colors.RescaleTransferFunction(-5, 5)
     streaks = Show(filters["paths"], view)
-    ColorBy(streaks, None)
+    streaks.ColorArrayName = [None, ""]
+    streaks.Position = [0, 0, 1]  # in front of the slab
     streaks.AmbientColor = streaks.DiffuseColor = [0, 0, 0]
-    SaveScreenshot(path, view)
+    SaveScreenshot(path, view, ImageResolution=size)
     Delete(view)
