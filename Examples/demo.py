@@ -4,7 +4,7 @@
     mpirun -n 4 pvbatch Examples/demo.py [<number of seeds>]
 
 Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water enters on the left and leaves through two arms. Writes
-lines.vtp and lines.png, and prints the seconds of both filters and the statistics of each rank.
+lines.pvtp and lines.png, and prints the seconds of both filters and the statistics of each rank.
 """
 import os
 import sys
@@ -16,6 +16,7 @@ import tributary
 
 folder = os.path.dirname(os.path.abspath(__file__))
 flow = OpenDataFile(os.path.join(folder, "..", "Data", "tjunction.pvtu"))
+flow.UpdatePipeline()  # the length of lines is taken from its bounds
 
 
 def streamlines(seeds):
@@ -33,18 +34,22 @@ both = tributary.compare(lines)
 print(tributary.text(both), "\n", flush=True)
 print("%d lines, %.0f times faster than Stream Tracer" % (both["Cells"][0], both["Seconds"][1] / both["Seconds"][0]))
 # ParaView cannot read appended data, the default, with the expat of Debian 12.
-SaveData("lines.vtp", lines, DataMode="Binary")
+SaveData("lines.pvtp", lines, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[1200, 800], OrientationAxesVisibility=0)
 floor = Slice(Input=flow)
 floor.SliceType.Origin = [0.1, 0, 0.0001]
 floor.SliceType.Normal = [0, 0, 1]
-ColorBy(Show(floor, view, DiffuseColor=[0.85, 0.87, 0.9]), None)
+ground = Show(floor, view)
+ground.ColorArrayName = [None, ""]
+ground.AmbientColor = ground.DiffuseColor = [0.85, 0.87, 0.9]
 tubes = Show(Tube(Input=streamlines(100), Radius=0.0004), view)  # more lines would hide each other
 ColorBy(tubes, ("POINTS", "U", "Magnitude"))
 tubes.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 tubes.SetScalarBarVisibility(view, True)
+bar = GetScalarBar(tubes.LookupTable, view)
+bar.WindowLocation, bar.Title, bar.ComponentTitle = "Upper Right Corner", "speed (m/s)", ""
 view.CameraPosition = [-0.09, -0.37, 0.40]
 view.CameraFocalPoint = [0.11, -0.01, 0]
 view.CameraViewUp = [0, 0, 1]

@@ -32,7 +32,7 @@ for number, steps in enumerate((10, 20, 40)):
     # One layer of cells; those outside of the channel are hidden.
     layer = ExtractSubset(Input=dye, VOI=[0, POINTS - 1] * 2 + [POINTS // 2] * 2)
     still = ForceTime(Input=layer, ForcedTime=steps * STEP)
-    drawn = Show(still, view, Representation="Surface", Translation=[0.3 * number, 0, 0])
+    drawn = Show(still, view, Representation="Surface", Position=[0.3 * number, 0, 0])
     ColorBy(drawn, ("CELLS", "Concentration"))
     drawn.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
     drawn.LookupTable.RescaleTransferFunction(0, 1)

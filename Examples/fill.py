@@ -4,7 +4,7 @@
     mpirun -n 4 pvbatch Examples/fill.py
 
 The data are hills on the points of an image; a disc and a strip of them are missing. Prints the maximum error of both
-fills; writes fill.vti, the second one, and fill.png, with values shown as heights: the known values, the fills with
+fills; writes fill.pvti, the second one, and fill.png, with values shown as heights: the known values, the fills with
 Smoothness Harmonic and Biharmonic, and the original hills.
 """
 import os
@@ -34,14 +34,14 @@ for filled in harmonic, biharmonic:
     low, high = error.PointData["hills"].GetRange()
     print("%s: maximum error %.3f of the height of the hills" % (
         filled.Smoothness, error.PointData["error"].GetRange()[1] / (high - low)), flush=True)
-SaveData("fill.vti", biharmonic, DataMode="Binary")
+SaveData("fill.pvti", biharmonic, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[1680, 340], OrientationAxesVisibility=0, CameraParallelProjection=1)
 for number, (source, array) in enumerate(
         ((known, "height"), (harmonic, "height"), (biharmonic, "height"), (gaps, "hills"))):
     surface = WarpByScalar(Input=source, Scalars=["POINTS", array], UseNormal=1, Normal=[0, 0, 1])
-    drawn = Show(surface, view, Representation="Surface", Translation=[2.4 * HALF * number, 0, 0])
+    drawn = Show(surface, view, Representation="Surface", Position=[2.4 * HALF * number, 0, 0])
     ColorBy(drawn, ("POINTS", array))
     drawn.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
     drawn.LookupTable.RescaleTransferFunction(low, high)

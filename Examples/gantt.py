@@ -20,6 +20,7 @@ if len(sys.argv) > 1:
 else:
     folder = os.path.dirname(os.path.abspath(__file__))
     flow = OpenDataFile(os.path.join(folder, "..", "Data", "tjunction.pvtu"))
+    flow.UpdatePipeline()  # the length of lines is taken from its bounds
     run = AsyncStreamTracer(Input=flow, Vectors=["POINTS", "U"], SeedType="Point Cloud")
     run.SeedType.Center, run.SeedType.Radius, run.SeedType.NumberOfPoints = [0.1, 0, 0.01], 0.01, 1000
 print(tributary.text(tributary.gantt(run, "gantt.svg")), flush=True)

@@ -5,7 +5,7 @@
 
 S. C. Shadden, F. Lekien, J. E. Marsden, Physica D 212 (2005), doi:10.1016/j.physd.2005.10.007: two gyres in [0, 2] x
 [0, 1], the line between which moves to and fro, with A = 0.1, epsilon = 0.25 and omega = 2 pi / 10. The source computes
-their velocities, in time steps of 0.25, on an image that is cut among the ranks. Writes gyre.vti and gyre.png: the
+their velocities, in time steps of 0.25, on an image that is cut among the ranks. Writes gyre.pvti and gyre.png: the
 exponent forward from time 0 over 15 units of time. Its ridges separate particles that end in different gyres.
 """
 import os
@@ -45,7 +45,7 @@ ftle = AsyncFlowMap(
     SamplingDimensions=[600, 300, 1], InitialStepLength=1.0, MaximumStepLength=4.0)
 ftle.UpdatePipeline(0.0)
 print("largest exponent %.3f" % ftle.PointData["FTLE"].GetRange()[1], flush=True)
-SaveData("gyre.vti", ftle, DataMode="Binary")
+SaveData("gyre.pvti", ftle, DataMode="Binary")
 
 view = CreateRenderView(ViewSize=[720, 360], OrientationAxesVisibility=0, CameraParallelProjection=1, ViewTime=0.0)
 drawn = Show(ftle, view, Representation="Slice")

@@ -16,6 +16,7 @@ import tributary
 
 folder = os.path.dirname(os.path.abspath(__file__))
 flow = OpenDataFile(os.path.join(folder, "..", "Data", "tjunction.pvtu"))
+flow.UpdatePipeline()  # the length of lines is taken from its bounds
 inlet = Plane(Origin=[0.002, -0.0095, 0.0005], Point1=[0.002, 0.0095, 0.0005], Point2=[0.002, -0.0095, 0.0195])
 inlet.XResolution = inlet.YResolution = 15
 lines = AsyncStreamTracerWithCustomSource(
@@ -24,7 +25,7 @@ lines.Events = ["plane origin 0 0.2 0 normal 0 1 0 end", "plane origin 0 -0.2 0 
 lines.Destinations = "Reason And Event"
 
 table = tributary.table(lines, "Destinations")
-print(tributary.text(table[["EventId", "ReasonForTermination", "Lines", "MeanTime"]]), flush=True)
+print(tributary.text(table[["EventId", "ReasonForTermination", "Count", "MeanTime"]]), flush=True)
 SaveData("crossings.csv", OutputPort(lines, 1))
 
 LoadPalette("WhiteBackground")

@@ -5,7 +5,7 @@
     mpirun -n 4 pvbatch Examples/paths.py build/drops/drops.pvd
 
 The data are an OpenFOAM result of 15 time steps, on a mesh that is refined at the surface of the water and changes
-in each step. Prints the number of paths and where they have gone; writes paths.vtp and paths.png.
+in each step. Prints the number of paths and where they have gone; writes paths.pvtp and paths.png.
 """
 import os
 import sys
@@ -22,7 +22,7 @@ end = series.TimestepValues[-1]
 paths.UpdatePipeline(end)
 size = paths.GetDataInformation()
 print("%d paths with %d points until %g s" % (size.GetNumberOfCells(), size.GetNumberOfPoints(), end), flush=True)
-SaveData("paths.vtp", paths, DataMode="Binary")
+SaveData("paths.pvtp", paths, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0, ViewTime=end)

@@ -6,7 +6,7 @@
 T. Dombre et al., "Chaotic streamlines in the ABC flows", J. Fluid Mech. 167 (1986), doi:10.1017/S0022112086002859,
 with A^2 = 1, B^2 = 2/3 and C^2 = 1/3. Lines go around the periodic box many times. The points where they cross a
 plane are curves if a line stays on a torus, and fill an area if it is chaotic. Only these crossings are kept, not
-the lines. Writes poincare.vtp and poincare.png, and prints the number of crossings.
+the lines. Writes poincare.pvtp and poincare.png, and prints the number of crossings.
 """
 import os
 
@@ -20,17 +20,19 @@ x, y, z = (f"({TURN / POINTS}*coords{axis})" for axis in "XYZ")  # angles
 flow = Calculator(
     Input=box, ResultArrayName="velocity",
     Function=f"(sin{z}+0.57735*cos{y})*iHat+(0.81650*sin{x}+cos{z})*jHat+(0.57735*sin{y}+0.81650*cos{x})*kHat")
-seeds = Line(Point1=[0, 1, 0], Point2=[POINTS, POINTS - 1, 0], Resolution=40)
+flow.UpdatePipeline()
+seeds = Plane(Origin=[1, 1, POINTS / 4], Point1=[POINTS - 1, 1, POINTS / 4], Point2=[1, POINTS - 1, POINTS / 4])
+seeds.XResolution = seeds.YResolution = 9
 lines = AsyncStreamTracerWithCustomSource(Input=flow, SeedSource=seeds, Vectors=["POINTS", "velocity"])
 lines.IntegrationDirection = "FORWARD"
 lines.Periodic = [1, 1, 1]
-lines.MaximumStreamlineLength, lines.MaximumSteps = 300 * POINTS, 100000
-lines.Events = [f"plane origin 0 0 {POINTS / 4} normal 0 0 1 positive"]
+lines.MaximumStreamlineLength, lines.MaximumSteps = 200 * POINTS, 100000
+lines.Events = [f"plane origin 0 0 {POINTS / 4} normal 0 0 1"]
 lines.CrossingsOnly = 1
 crossings = OutputPort(lines, "Crossings")
 crossings.UpdatePipeline()
 print("%d crossings" % crossings.GetDataInformation().GetNumberOfPoints(), flush=True)
-SaveData("poincare.vtp", crossings, DataMode="Binary")
+SaveData("poincare.pvtp", crossings, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[720, 720], OrientationAxesVisibility=0, CameraParallelProjection=1)

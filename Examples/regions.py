@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The drops of a dam break, by Async Connectivity.
+"""Regions of backward flow in a T-junction, by Async Connectivity.
 
     mpirun -n 4 pvbatch Examples/regions.py
 
-Data/dambreak.pvtu is an OpenFOAM result in 8 pieces: water and air, 0.6 s after a dam is removed. Regions are connected
-cells with more than half water. Prints the number of regions and those with the most cells; writes regions.csv, a
-row for each region, and regions.png.
+Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water enters on the left and leaves through two arms. Regions are
+connected cells in which the water flows back by more than 1 m/s. Prints their number, and their sizes and places; writes
+regions.csv, a row for each region, and regions.png.
 """
 import os
 
@@ -15,24 +15,31 @@ LoadPlugin(os.environ["TRIBUTARY_PLUGIN"], ns=globals())
 import tributary
 
 folder = os.path.dirname(os.path.abspath(__file__))
-dambreak = OpenDataFile(os.path.join(folder, "..", "Data", "dambreak.pvtu"))
+flow = OpenDataFile(os.path.join(folder, "..", "Data", "tjunction.pvtu"))
+backward = Calculator(Input=flow, AttributeType="Cell Data", ResultArrayName="backward", Function="-U_X")
+backward.UpdatePipeline()
 regions = AsyncConnectivity(
-    Input=dambreak, ScalarConnectivity=1, Scalars=["CELLS", "alpha.water"], ScalarRange=[0.5, 1],
-    RegionIdAssignmentMode="Cell Count Descending")
+    Input=backward, ScalarConnectivity=1, Scalars=["CELLS", "backward"], ScalarRange=[1, 100],
+    RegionIdAssignmentMode="Cell Count Descending", StatisticsArrays=["backward"])
 table = tributary.table(regions, "Region Table")
-print(len(table), "regions of water")
-print(tributary.text(table[["RegionId", "Cells", "Measure", "Centroid"]][:5]), flush=True)
+print(len(table), "regions of backward flow")
+print(tributary.text(table[["RegionId", "Cells", "Measure", "Centroid"]]), flush=True)
 SaveData("regions.csv", OutputPort(regions, "Region Table"))
 
-water = Threshold(Input=regions, Scalars=["CELLS", "RegionId"])
-water.LowerThreshold, water.UpperThreshold = 0, len(table)
+cells = Threshold(Input=regions, Scalars=["CELLS", "RegionId"])
+cells.LowerThreshold, cells.UpperThreshold = 0, len(table)
 LoadPalette("WhiteBackground")
-view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0)
-Show(Outline(Input=dambreak), view)
-drawn = Show(water, view)
+view = CreateRenderView(ViewSize=[900, 600], OrientationAxesVisibility=0)
+floor = Slice(Input=flow)
+floor.SliceType.Origin = [0.1, 0, 0.0001]
+floor.SliceType.Normal = [0, 0, 1]
+ground = Show(floor, view)
+ground.ColorArrayName = [None, ""]
+ground.AmbientColor = ground.DiffuseColor = [0.85, 0.87, 0.9]
+drawn = Show(cells, view)
 ColorBy(drawn, ("CELLS", "RegionId"))
 drawn.LookupTable.ApplyPreset("Turbo", True)
-view.CameraPosition = [2.6, 1.9, 2.2]
-view.CameraFocalPoint = [0.5, 0.4, 0.5]
+view.CameraPosition = [0.05, -0.1, 0.25]
+view.CameraFocalPoint = [0.19, 0, 0]
 view.CameraViewUp = [0, 0, 1]
 SaveScreenshot("regions.png", view)

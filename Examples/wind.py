@@ -6,7 +6,7 @@
 The data, of the National Center for Atmospheric Research, are in Debian's package libncarg-data. They have the eastward
 and the northward wind (U and V, in meters per second) on a grid of 128 longitudes and 64 latitudes, in degrees. There
 is no column at 180 degrees east, which would repeat the one at 180 degrees west: lines go on in the cells between the
-last and the first column. Prints how far the lines of 4 days go; writes wind.vtp and wind.png.
+last and the first column. Prints how far the lines of 4 days go; writes wind.pvtp and wind.png.
 """
 import os
 import sys
@@ -26,7 +26,7 @@ lines.XComponent, lines.YComponent = ["POINTS", "U"], ["POINTS", "V"]
 lines.UpdatePipeline(1.0)
 size = lines.GetDataInformation()
 print("%d lines, longitudes from %.1f to %.1f" % (size.GetNumberOfCells(), *size.GetBounds()[:2]), flush=True)
-SaveData("wind.vtp", lines, DataMode="Binary")
+SaveData("wind.pvtp", lines, DataMode="Binary")
 
 
 def on_globe(data, radius):
@@ -47,7 +47,7 @@ ColorBy(ground, ("POINTS", "speed"))
 ground.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 ground.LookupTable.RescaleTransferFunction(0, 50)
 tubes = Show(Tube(Input=on_globe(lines, 1.005), Radius=0.004, NumberofSides=8), view)
-ColorBy(tubes, None)
+tubes.ColorArrayName = [None, ""]
 tubes.AmbientColor = tubes.DiffuseColor = [1, 1, 1]
 view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [-5, 1, 2], [0, 0, 0], [0, 0, 1]
 view.CameraParallelScale = 1.03

@@ -5,12 +5,12 @@ import time
 
 import numpy as np
 from paraview import servermanager
-from tributary.proxies import fresh
+from tributary.proxies import fresh, update_input
 
 # By the name of a proxy, that of ParaView's.
 COUNTERPARTS = {
     "AsyncStreamTracer": "StreamTracer",
-    "AsyncStreamTracerWithCustomSource": "StreamTracerWithCustomSource",
+    "AsyncStreamTracerWithCustomSource": "ArbitrarySourceStreamTracer",
     "AsyncConnectivity": "Connectivity",
 }
 
@@ -26,7 +26,9 @@ def compare(proxy, other=None):
            Connectivity, which is compared with Connectivity, behind Threshold if Scalar Connectivity is on
     other  another filter to compare any filter with
     """
-    proxy.Input.UpdatePipeline()
+    update_input(proxy)
+    if other:
+        update_input(other)
     return np.array(
         [_measured(fresh(proxy)), _measured(fresh(other) if other else _counterpart(proxy))],
         [("Filter", "U64"), ("Seconds", float), ("Cells", int), ("Points", int)],

@@ -9,8 +9,18 @@ def fresh(proxy, name=None):
     """A new filter, of another name if one is given, with those properties of `proxy` that it has."""
     made = servermanager.CreateProxy(proxy.SMProxy.GetXMLGroup(), name or proxy.SMProxy.GetXMLName())
     made.Copy(proxy.SMProxy)
+    seeds = made.GetProperty("Source")
+    if seeds and seeds.FindDomain("vtkSMProxyListDomain"):  # Seed Type: a source that Copy() does not keep
+        seeds.RemoveAllProxies()
+        seeds.AddProxy(proxy.SMProxy.GetProperty("Source").GetProxy(0))
     made.UpdateVTKObjects()
     return servermanager._getPyProxy(made)
+
+
+def update_input(proxy):
+    """Executes what comes before a filter, so that the filter alone is measured."""
+    if proxy.SMProxy.GetProperty("Input"):
+        proxy.Input.UpdatePipeline()
 
 
 def is_symmetric():

@@ -6,7 +6,7 @@ import json
 import os
 
 import numpy as np
-from tributary.proxies import fresh, is_first_rank
+from tributary.proxies import fresh, is_first_rank, update_input
 
 # By category in the file, from the bottom of a bar to its top: what it means, and its color.
 ACTIVITIES = {
@@ -50,7 +50,7 @@ def gantt(source, picture):
 
 def _recorded(proxy, file):
     """Executes a copy of a filter that writes its timeline. Returns the file; None on ranks without it."""
-    proxy.Input.UpdatePipeline()
+    update_input(proxy)
     copy = fresh(proxy)
     copy.TimelineFile = file
     copy.UpdatePipeline()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the Python snippets of README.md and Docs/UserGuide.md as printed, page by page, in the order of the page.
+"""Runs the Python snippets of README.md, Docs/Scripts.md and Docs/UserGuide.md as printed, page by page, in the
+order of the page.
 
 The working directory stands for the repository's folder: it gets links to the plugin and to Data, and a short
 time series. After each snippet the outputs of all sources that it made must not be empty.
@@ -12,7 +13,7 @@ import check
 import drops  # found on the path that check sets
 from paraview import servermanager
 
-PAGES = {"README.md": 1, "Docs/UserGuide.md": 7}  # and how many snippets each has at least
+PAGES = {"README.md": 1, "Docs/Scripts.md": 5, "Docs/UserGuide.md": 7}  # and how many snippets each has at least
 STEPS = 3  # of the time series
 
 

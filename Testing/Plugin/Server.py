@@ -3,6 +3,7 @@
 import sys
 import time
 
+import module  # beside this file
 from checks import *
 
 for attempt in range(600):
@@ -28,6 +29,10 @@ check_swirl(fetch(tracer), 13)
 blob = names["AsyncConnectivity"](Input=Wavelet(), ScalarConnectivity=1, ScalarRange=[200, 1000],
                                   Scalars=["POINTS", "RTData"])
 check_blob(blob)
+
+import tributary  # noqa: E402  (from the plugin)
+
+module.check_tables(tributary, names, 3)
 
 Show(tracer)
 Render()
