@@ -12,7 +12,7 @@
 #include <vtkInformation.h>
 #endif
 
-// What differs between the versions of VTK, from 9.1 to that of ParaView 5.11.
+// All that differs between the versions of VTK, from 9.1 to that of ParaView 5.11.
 
 namespace tributary {
 
