@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inputs of the client test, as sources of the pipeline."""
+import os
+import sys
+
+from paraview.simple import *
+
+DATA = os.path.join(os.environ["TRIBUTARY_SOURCE"], "Data")
+sys.path.insert(0, DATA)
+
+from drops import write  # noqa: E402  (found on the path set above)
+
+
+def channel():
+    """The flow through a T-junction."""
+    return XMLPartitionedUnstructuredGridReader(FileName=[os.path.join(DATA, "tjunction.pvtu")])
+
+
+def inlet():
+    """Seeds across the channel."""
+    return Line(Point1=[0.02, -0.009, 0], Point2=[0.02, 0.009, 0], Resolution=20)
+
+
+def sampled_channel():
+    return ResampleToImage(Input=channel(), SamplingDimensions=[60, 60, 10])
+
+
+def splash():
+    """The surface of the water in a dam break: a large part and drops."""
+    reader = XMLPartitionedUnstructuredGridReader(FileName=[os.path.join(DATA, "dambreak.pvtu")])
+    return Contour(Input=reader, ContourBy=["POINTS", "alpha.water"], Isosurfaces=[0.5])
+
+
+def drops():
+    """The dam break on a mesh that changes in each of 15 time steps."""
+    folder = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "drops")
+    return PVDReader(FileName=write(folder, pieces=3))
+
+
+def water():
+    """Seeds in the water of the first step."""
+    return PointSource(Center=[0.5, 0.5, 0.2], Radius=0.2, NumberOfPoints=50)
+
+
+def holes():
+    """An image with values that are not a number inside of an ellipsoid."""
+    return Calculator(Input=Wavelet(), Function="sqrt(200 - RTData)", ResultArrayName="holes", ReplaceInvalidResults=0)
