@@ -124,7 +124,8 @@ def tracked(data, **properties):
 def carried(data, **properties):
     """Async Convection Diffusion on a proxy of data."""
     load_plugin()
-    return _created["AsyncConvectionDiffusion"](Input=data, **properties)
+    # The defaults in the panel depend on the data.
+    return _created["AsyncConvectionDiffusion"](Input=data, **{"TimeStep": 0.1, "SourceType": "None", **properties})
 
 
 def filled(data, **properties):
@@ -142,7 +143,8 @@ def paths(data, seeds, **properties):
 def flow_map(data, **properties):
     """Async Flow Map on a proxy of data."""
     load_plugin()
-    return _configured(_created["AsyncFlowMap"](Input=data), properties)
+    # The default depends on the data.
+    return _configured(_created["AsyncFlowMap"](Input=data), {"IntegrationTime": 1.0, **properties})
 
 
 def paraview_tracer(data, seeds, **properties):
