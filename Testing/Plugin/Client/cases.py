@@ -31,6 +31,11 @@ def chosen(widget, text):
     return [("do", widget + "/ComboBox", "set_string", text)]
 
 
+def checked(widget, on):
+    """A user checks a box, or clears it."""
+    return [("do", widget + "/CheckBox", "set_boolean", str(on).lower())]
+
+
 COMPONENTS = ["SelectXComponent", "SelectYComponent", "SelectZComponent"]
 # The panel shows the properties that the choices of others need.
 VELOCITY = [
@@ -45,13 +50,36 @@ VELOCITY = [
     *chosen("VelocityForm", "Vector Array"),
     *hidden(*COMPONENTS),
 ]
+CONNECTIVITY = [
+    *hidden("ScalarRange", "Schedule"),
+    *checked("ScalarConnectivity", True),
+    # Sliders, not a table.
+    *shown("ScalarRange/ThresholdBetween_0", "ScalarRange/ThresholdBetween_1"),
+    *checked("ScalarConnectivity", False),
+]
+TRACKER = [
+    *shown("Features", "ScalarRange/ThresholdBetween_0", "Match"),
+    *chosen("Features", "Critical Points"),
+    *hidden("ScalarRange", "Match"),
+    *shown("SelectCriticalField"),
+    *chosen("Features", "Regions"),
+]
+CONVECTION = [
+    *shown("InteractiveSphere"),
+    *chosen("SourceType", "Box"),
+    *hidden("InteractiveSphere"),
+    *shown("SourceBounds"),
+    *chosen("SourceType", "Sphere"),
+]
+FILL = [*shown("PointArrays/ArraySelectionWidget", "CellArrays/ArraySelectionWidget")]
+
 CASES = [
     Case("AsyncStreamTracer", "Tributary", "channel", cells=100, events=VELOCITY),
     Case("AsyncStreamTracerWithCustomSource", "Tributary", "channel", "inlet", cells=20),
     Case("AsyncPathTracer", "Temporal", "drops", "water", cells=20),
     Case("AsyncFlowMap", "Tributary", "channel", cells=1000),
-    Case("AsyncConnectivity", "Tributary", "splash", cells=1000),
-    Case("AsyncFeatureTracker", "Temporal", "drops", cells=1000),
-    Case("AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000),
-    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000),
+    Case("AsyncConnectivity", "Tributary", "splash", cells=1000, events=CONNECTIVITY),
+    Case("AsyncFeatureTracker", "Temporal", "drops", cells=1000, events=TRACKER),
+    Case("AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, events=CONVECTION),
+    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, events=FILL),
 ]

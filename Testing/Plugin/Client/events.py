@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints the events of the client test, as the client records them: for each case of cases.py, a macro makes the
-input, events choose the filter in the menu, look at the panel and press Apply, and macros look at the result."""
+input, events choose the filter in the menu, look at the panel and press Apply, and macros look at the result. Then
+properties are undone, copied, saved and loaded."""
+import os
 from xml.sax.saxutils import quoteattr
 
-from cases import CASES
+from cases import CASES, chosen
 
 WINDOW = "pqClientMainWindow"
 PANEL = f"{WINDOW}/propertiesDock/propertiesPanel"
@@ -20,8 +22,12 @@ def event(target, command, arguments=""):
     element("pqevent", object=target, command=command, arguments=arguments)
 
 
+def choose(menu, action):
+    event(f"{WINDOW}/menubar/{menu}", "activate", action)
+
+
 def macro(name):
-    event(f"{WINDOW}/menubar/menu_Macros", "activate", name)
+    choose("menu_Macros", name)
 
 
 def choose_seeds():
@@ -41,7 +47,7 @@ def panel_event(kind, widget, name, value):
 
 def apply_case(case):
     macro("prepare")
-    event(f"{WINDOW}/menubar/menuFilters/{case.category}", "activate", case.filter)
+    choose(f"menuFilters/{case.category}", case.filter)
     if case.seeds:
         choose_seeds()
     for each in case.events:
@@ -51,10 +57,37 @@ def apply_case(case):
     macro("picture")
 
 
+def edit(state):
+    """Undo, copied properties, and a state file."""
+    macro("wavelet")
+    choose("menuFilters/Tributary", "AsyncConnectivity")
+    event(f"{PANEL}/Accept", "activate")
+    for each in chosen("ConnectThrough", "Faces"):
+        panel_event(*each)
+    event(f"{PANEL}/Accept", "activate")
+    choose("menu_Edit", "actionEditUndo")
+    macro("undone")
+    choose("menu_Edit", "actionEditRedo")
+    macro("redone")
+    event(f"{CONTENTS}/PropertiesButtons/PropertiesCopy", "activate")
+    macro("select")
+    choose("menuFilters/Tributary", "AsyncConnectivity")
+    event(f"{CONTENTS}/PropertiesButtons/PropertiesPaste", "activate")
+    event(f"{PANEL}/Accept", "activate")
+    macro("pasted")
+    choose("menu_File", "actionFileSaveServerState")
+    event(f"{WINDOW}/FileSaveServerStateDialog", "filesSelected", state)
+    macro("wavelet")
+    choose("menu_File", "actionFileLoadServerState")
+    event(f"{WINDOW}/FileLoadServerStateDialog", "filesSelected", state)
+    macro("restored")
+
+
 def main():
     print('<?xml version="1.0"?>\n<pqevents>')
     for case in CASES:
         apply_case(case)
+    edit(os.path.join(os.environ["TRIBUTARY_OUTPUT"], "edited.pvsm"))
     print("</pqevents>")
 
 

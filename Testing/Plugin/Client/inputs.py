@@ -43,5 +43,10 @@ def water():
 
 
 def holes():
-    """An image with values that are not a number inside of an ellipsoid."""
-    return Calculator(Input=Wavelet(), Function="sqrt(200 - RTData)", ResultArrayName="holes", ReplaceInvalidResults=0)
+    """An image whose largest values are not a number."""
+    return ProgrammableFilter(Input=Wavelet(), CopyArrays=1, Script="""
+import numpy
+values = numpy.array(inputs[0].PointData["RTData"], dtype=float)
+values[values > 200] = numpy.nan
+output.PointData.append(values, "holes")
+""")
