@@ -9,7 +9,7 @@ if [ "$#" -eq 4 ]; then
   work=$TRIBUTARY_OUTPUT/client
   rm -rf "$work"
   mkdir -p "$work"
-  exec "$1" -a -s "-screen 0 1280x800x24 -noreset -fbdir $work" sh "$0" "$2" "$3" "$4"
+  exec "$1" -a -s "-screen 0 1280x1024x24 -noreset -fbdir $work" sh "$0" "$2" "$3" "$4"
 fi
 
 work=$TRIBUTARY_OUTPUT/client
@@ -24,3 +24,9 @@ trap 'kill $server 2>/dev/null || true' EXIT
 HOME=$work "$3" --disable-registry --server-url="cs://localhost:$port" $plugin \
   --test-directory="$work" --test-script="$work/events.xml" --exit
 cat "$work/verified"
+if [ -e "$work/failed" ]; then
+  cat "$work/failed"
+  exit 1
+fi
+# The last macro writes this line.
+grep -q "^undo" "$work/verified"

@@ -2,11 +2,11 @@
 """Macro: what the menu and the first Apply have made. Adds a line to the file "verified"."""
 import os
 
-import progress
-from checks import *
+from paraview.simple import *
+from progress import current, expect, report
 from screen import read_picture
 
-case = progress.current()
+case = current()
 result = GetActiveSource()
 expect(result.GetXMLName() == case.filter, "the menu made %s" % case.filter)
 information = result.GetDataInformation()
@@ -26,7 +26,6 @@ drawn = (pixels != pixels[0, 0]).any(axis=2)
 expect(drawn.mean() > 0.01, "%s covers %g of the picture" % (case.filter, drawn.mean()))
 if case.hues:
     hues = pixels[drawn].max(axis=1).astype(int) - pixels[drawn].min(axis=1)
-    expect((hues > 60).mean() > 0.1, "%s is colored" % case.filter)
+    expect((hues > 60).mean() > 0.1, "%s is colored: %g" % (case.filter, (hues > 60).mean()))
 
-with open(os.path.join(os.environ["TRIBUTARY_OUTPUT"], "verified"), "a") as file:
-    file.write("%s: %d cells, %.1f %% of the picture\n" % (case.filter, cells, 100 * drawn.mean()))
+report("verified", "%s: %d cells, %.1f %% of the picture" % (case.filter, cells, 100 * drawn.mean()))
