@@ -49,7 +49,7 @@ view.CameraParallelScale = 0.225
 
 begin = time.perf_counter()
 dye = AsyncConvectionDiffusion(
-    Input=image, Velocity=["POINTS", "U"], Diffusivity=1e-5, SourceType="None", XMinCondition="Value", XMinValue=1.0,
+    Input=image, Velocity=["POINTS", "U"], Diffusivity=1e-5, XMinCondition="Value", XMinValue=1.0,
     TimeStep=STEP, NumberOfSteps=SHOWN[-1], ResidualThreshold=1e-3)
 dye.UpdatePipelineInformation()
 times = list(dye.TimestepValues)

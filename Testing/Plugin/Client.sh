@@ -9,7 +9,7 @@ if [ "$#" -eq 4 ]; then
   work=$TRIBUTARY_OUTPUT/client
   rm -rf "$work"
   mkdir -p "$work"
-  exec "$1" -a -s "-screen 0 1280x1024x24 -noreset -fbdir $work" sh "$0" "$2" "$3" "$4"
+  exec "$1" -a -s "-screen 0 1280x800x24 -noreset -fbdir $work" sh "$0" "$2" "$3" "$4"
 fi
 
 work=$TRIBUTARY_OUTPUT/client

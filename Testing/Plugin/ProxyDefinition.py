@@ -203,8 +203,7 @@ for name, least in zip(BARE, (24, 20, 18, 30, 12, 24)):
 
 # The detectors that the XML offers are those that the filter takes, which it names when it gets
 # another one.
-detectors = manager.GetPrototypeProxy("internal_filters", "AsyncExchangeAlgorithm")
-offered = detectors.GetProperty("Detector").GetDomain("list")
+offered = manager.GetPrototypeProxy("filters", "AsyncConnectivity").GetProperty("Detector").GetDomain("list")
 offered = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
 regions = load_plugin()["AsyncConnectivity"](Input=Wavelet(), Detector="none of these")
 said = []

@@ -124,8 +124,7 @@ def tracked(data, **properties):
 def carried(data, **properties):
     """Async Convection Diffusion on a proxy of data."""
     load_plugin()
-    # The defaults in the panel depend on the data.
-    return _created["AsyncConvectionDiffusion"](Input=data, **{"TimeStep": 0.1, "SourceType": "None", **properties})
+    return _created["AsyncConvectionDiffusion"](Input=data, **properties)
 
 
 def filled(data, **properties):
@@ -143,8 +142,7 @@ def paths(data, seeds, **properties):
 def flow_map(data, **properties):
     """Async Flow Map on a proxy of data."""
     load_plugin()
-    # The default depends on the data.
-    return _configured(_created["AsyncFlowMap"](Input=data), {"IntegrationTime": 1.0, **properties})
+    return _configured(_created["AsyncFlowMap"](Input=data), properties)
 
 
 def paraview_tracer(data, seeds, **properties):

@@ -13,8 +13,8 @@ class Case:
     data: str  # function of inputs.py that makes the input
     seeds: str = ""  # function of inputs.py that makes the second input; empty: the filter has none
     cells: int = 1  # at least so many cells are shown
-    colors: int = 2  # at least so many colors are in the picture
-    hues: bool = True  # whether the picture has colors other than shades of gray
+    colored: bool = True  # whether the picture has colors other than shades of gray
+    last: bool = False  # whether the last time step is looked at, instead of the current one
     events: list = field(default_factory=list)  # of the panel before Apply; see events.py
 
 
@@ -34,6 +34,11 @@ def chosen(widget, text):
 def checked(widget, on):
     """A user checks a box, or clears it."""
     return [("do", widget + "/CheckBox", "set_boolean", str(on).lower())]
+
+
+def typed(widget, text):
+    """A user types a number."""
+    return [("do", widget + "/DoubleLineEdit0", "set_string", text)]
 
 
 COMPONENTS = ["SelectXComponent", "SelectYComponent", "SelectZComponent"]
@@ -65,21 +70,25 @@ TRACKER = [
     *chosen("Features", "Regions"),
 ]
 CONVECTION = [
-    *shown("InteractiveSphere"),
-    *chosen("SourceType", "Box"),
     *hidden("InteractiveSphere"),
+    *chosen("SourceType", "Box"),
     *shown("SourceBounds"),
     *chosen("SourceType", "Sphere"),
+    *hidden("SourceBounds"),
+    *shown("InteractiveSphere"),
+    *typed("TimeStep", "0.002"),
 ]
 FILL = [*shown("PointArrays/ArraySelectionWidget", "CellArrays/ArraySelectionWidget")]
 
 CASES = [
     Case("AsyncStreamTracer", "Tributary", "channel", cells=100, events=VELOCITY),
     Case("AsyncStreamTracerWithCustomSource", "Tributary", "channel", "inlet", cells=20),
-    Case("AsyncPathTracer", "Temporal", "drops", "water", cells=20),
-    Case("AsyncFlowMap", "Tributary", "channel", cells=1000),
-    Case("AsyncConnectivity", "Tributary", "splash", cells=1000, events=CONNECTIVITY),
-    Case("AsyncFeatureTracker", "Temporal", "drops", cells=1000, events=TRACKER),
-    Case("AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, events=CONVECTION),
-    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, events=FILL),
+    Case("AsyncPathTracer", "Temporal", "drops", "water", cells=20, colored=False),
+    Case("AsyncFlowMap", "Tributary", "channel", cells=1000, events=typed("IntegrationTime", "0.02")),
+    Case("AsyncConnectivity", "Tributary", "splash", cells=1000, colored=False, events=CONNECTIVITY),
+    Case("AsyncFeatureTracker", "Temporal", "drops", cells=1000, colored=False, events=TRACKER),
+    Case(
+        "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, colored=False, last=True,
+        events=CONVECTION),
+    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, colored=False, events=FILL),
 ]

@@ -53,6 +53,8 @@ def apply_case(case):
     for each in case.events:
         panel_event(*each)
     event(f"{PANEL}/Accept", "activate")
+    if case.last:
+        event(f"{WINDOW}/VCRToolbar/actionVCRLastFrame", "activate")
     macro("verify")
     macro("picture")
 

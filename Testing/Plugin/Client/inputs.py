@@ -18,7 +18,7 @@ def channel():
 
 def inlet():
     """Seeds across the channel."""
-    return Line(Point1=[0.02, -0.009, 0], Point2=[0.02, 0.009, 0], Resolution=20)
+    return Line(Point1=[0.02, -0.009, 0.01], Point2=[0.02, 0.009, 0.01], Resolution=20)
 
 
 def sampled_channel():
@@ -39,7 +39,7 @@ def drops():
 
 def water():
     """Seeds in the water of the first step."""
-    return PointSource(Center=[0.5, 0.5, 0.2], Radius=0.2, NumberOfPoints=50)
+    return PointSource(Center=[0.5, 0.5, 0.3], Radius=0.3, NumberOfPoints=500)
 
 
 def holes():

@@ -24,7 +24,7 @@ SaveScreenshot(picture, view, ImageResolution=[400, 300])
 pixels = read_picture(picture)
 drawn = (pixels != pixels[0, 0]).any(axis=2)
 expect(drawn.mean() > 0.01, "%s covers %g of the picture" % (case.filter, drawn.mean()))
-if case.hues:
+if case.colored:
     hues = pixels[drawn].max(axis=1).astype(int) - pixels[drawn].min(axis=1)
     expect((hues > 60).mean() > 0.1, "%s is colored: %g" % (case.filter, (hues > 60).mean()))
 
