@@ -22,6 +22,12 @@ def read(path):
     return lines[:, : 4 * width].reshape(height, width, 4)[:, :, 2::-1]
 
 
+def window(pixels):
+    """The part of the screen up to the lower right corner of the client, beyond which it is black."""
+    rows, columns = (np.flatnonzero(pixels.any(axis=2).any(axis=axis)) for axis in (1, 0))
+    return pixels[: rows[-1] + 1, : columns[-1] + 1]
+
+
 def read_picture(path):
     """A PNG file as an array as of read()."""
     reader = vtkPNGReader()

@@ -6,5 +6,5 @@ import progress
 import screen
 
 folder = os.environ["TRIBUTARY_OUTPUT"]
-pixels = screen.read(os.path.join(folder, "Xvfb_screen0"))
+pixels = screen.window(screen.read(os.path.join(folder, "Xvfb_screen0")))
 screen.write_picture(os.path.join(folder, progress.current().filter + ".png"), pixels)
