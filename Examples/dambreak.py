@@ -49,9 +49,7 @@ def rows_of(tracker, port, time):
     columns = [table.GetColumn(c) for c in range(table.GetNumberOfColumns())]
 
     def value(column, row):
-        if column.IsA("vtkStringArray"):
-            return column.GetValue(row)
-        return column.GetTuple(row) if column.GetNumberOfComponents() > 1 else column.GetTuple1(row)
+        return column.GetValue(row) if column.IsA("vtkStringArray") else column.GetTuple1(row)
 
     return [{c.GetName(): value(c, r) for c in columns} for r in range(table.GetNumberOfRows())]
 
@@ -123,7 +121,7 @@ def draw(tracker, times, file):
             track = int(region["TrackId"])
             if track == 0:
                 continue
-            corner.SetValue(*region["Centroid"])
+            corner.SetValue(*(region["Centroid" + axis] for axis in "XYZ"))
             x, y = corner.GetComputedDisplayValue(view.GetRenderer())
             place = [x / view.ViewSize[0] + 0.012, y / view.ViewSize[1] + 0.012]
             labels.append(write(view, str(track), place, 17, points[4 * track + 1 : 4 * track + 4]))

@@ -95,6 +95,7 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list) {
     list.add("Center Tolerance", this->CenterTolerance);
     this->DescribeArray(list, "Critical Field", 3);
   }
+  list.add("Extract Regions", this->ExtractRegions);
   list.add("Resume", this->Resume);
   // Ranks must also be in the same step.
   const tributary::TimePlan& plan = this->State->time;
@@ -114,6 +115,13 @@ int vtkAsyncFeatureTracker::FillOutputPortInformation(int port, vtkInformation* 
                                              : port == TRAJECTORIES_PORT ? "vtkPolyData"
                                                                          : "vtkTable");
   return 1;
+}
+
+//------------------------------------------------------------------------------
+std::string vtkAsyncFeatureTracker::ClassOfOutput(int port, vtkDataObject* input) {
+  // Critical points have no cells to extract.
+  return this->Features == CRITICAL_POINTS ? this->vtkAsyncAlgorithm::ClassOfOutput(port, input)
+                                           : this->Superclass::ClassOfOutput(port, input);
 }
 
 //------------------------------------------------------------------------------
