@@ -29,6 +29,11 @@ blob = names["AsyncConnectivity"](Input=Wavelet(), ScalarConnectivity=1, ScalarR
                                   Scalars=["POINTS", "RTData"])
 check_blob(blob)
 
+shown = Show(blob)
+expect(tuple(shown.ColorArrayName) == ("CELLS", "RegionId"), "regions are colored by %s" % shown.ColorArrayName)
+offered = shown.SMProxy.GetProperty("ColorArrayName").GetDomain("array_list")
+names = [offered.GetString(i) for i in range(offered.GetNumberOfStrings())]
+expect("RegionId" in names and not [n for n in names if n.startswith("Async")], "colors to choose from: %s" % names)
 Show(tracer)
 Render()
 Disconnect()

@@ -56,6 +56,8 @@ def nothing_known(refusals, data, defaults):
         assert np.isnan(np.frombuffer(found)).all(), "an array without a known value is filled"
     proxy.PointArrays = ["u"]
     refusals.cured("an array without a known value", proxy, usual)
+    proxy.PointArrays = ["pair"]
+    refusals.warned("an array without an unknown value", proxy, None, ('"pair"', "no value is unknown", "set Unknown"))
     check.delete(proxy)
 
 

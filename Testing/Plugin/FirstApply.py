@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What users see after the first Apply: outputs are colored by the array that the filter has computed, statistics are
+not offered for coloring, tables open no view, and their columns and files are the same on any number of ranks."""
+import csv
+import os
+
+import check
+from checks import *
+
+OUTPUT = os.environ["TRIBUTARY_OUTPUT"]
+controller = servermanager.vtkSMParaViewPipelineControllerWithRendering()
+
+
+def colors(source, port, view):
+    """What ParaView colors an output by when it shows it first, and all arrays that it offers."""
+    shown = Show(OutputPort(source, port), view)
+    offered = shown.SMProxy.GetProperty("ColorArrayName").GetDomain("array_list")
+    names = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
+    return tuple(shown.ColorArrayName), names
+
+
+def check_colors(name, source, expected, view):
+    """expected: the color of each output that is no table."""
+    for port, color in expected.items():
+        found, offered = colors(source, port, view)
+        expect(found == color, f"{name}: port {port} is colored by {found}")
+        expect(color[1] in offered, f"{name}: {color[1]} is not among {offered}")
+        added = {one for one in offered if one.startswith(("Async", "NumberOf", "Iterations", "FilledArrays"))}
+        expect(not added, f"{name}: {added} are offered for coloring")
+
+
+def check_tables(name, source, tables, view):
+    """tables: for each port of a table its columns. Empty tables have them, too."""
+    for port, columns in tables.items():
+        shown = controller.ShowInPreferredView(source.SMProxy, port, view.SMProxy)
+        expect(shown is None, f"{name}: the table of port {port} opens a view")
+        table = source.GetClientSideObject().GetOutputDataObject(port)
+        found = [table.GetColumnName(c) for c in range(table.GetNumberOfColumns())]
+        expect(found == sorted(columns), f"{name}: port {port} has the columns {found}")
+        expect(all(table.GetColumn(c).GetNumberOfComponents() == 1 for c in range(len(found))), f"{name}: vectors")
+
+
+def check_file(name, source, port):
+    """A file has the columns of the table, which views show in the same order, and all rows."""
+    path = os.path.join(OUTPUT, f"{name}.csv")
+    SaveData(path, OutputPort(source, port))
+    table = source.GetClientSideObject().GetOutputDataObject(port)
+    names = [table.GetColumnName(c) for c in range(table.GetNumberOfColumns())]
+    with open(path, newline="") as file:
+        header, *rows = csv.reader(file)
+    expect(header == names, f"{name}: the file has the columns {header}")
+    count = source.GetDataInformation(port).GetNumberOfRows()
+    expect(len(rows) == count > 0, f"{name}: {len(rows)} rows of {count}")
+
+
+def check_points(source, port):
+    """Table To Points takes the centroids."""
+    points = TableToPoints(Input=OutputPort(source, port), XColumn="CentroidX", YColumn="CentroidY", ZColumn="CentroidZ")
+    points.UpdatePipeline()
+    rows = source.GetDataInformation(port).GetNumberOfRows()
+    expect(points.GetDataInformation().GetNumberOfPoints() == rows, "a point of each row")
+    low, high = points.GetDataInformation().GetBounds()[:2]
+    expect(-10 <= low < high <= 10, f"points from {low} to {high}")
+
+
+VECTORS = {stem: {stem + axis for axis in "XYZ"} for stem in ("BoundsMin", "BoundsMax", "Centroid", "Velocity")}
+PLACE = VECTORS["BoundsMin"] | VECTORS["BoundsMax"] | VECTORS["Centroid"]
+REGIONS = {"RegionId", "Cells", "Points", "Measure"} | PLACE
+FEATURES = REGIONS | VECTORS["Velocity"] | {"TrackId", "Step", "Time", "FirstStep", "Speed"}
+EVENTS = VECTORS["Centroid"] | {"Step", "Time", "Event", "TrackId", "RegionId", "Parts"}
+EDGES = {"Step", "Time", "Kind", "TrackBefore", "TrackAfter", "RegionBefore", "RegionAfter", "Overlap", "Fraction"}
+HISTORY = {"Step", "Time", "Substep", "Iterations", "Seconds", "Residual", "Verified"}
+
+
+def check_regions(data, view):
+    """Of data with point scalars, which would color it otherwise; alone and in blocks."""
+    choice = {"ScalarConnectivity": 1, "Scalars": ["POINTS", "RTData"], "ScalarRange": [150, 170]}
+    for name, input_ in (("regions", data), ("blocks", GroupDatasets(Input=data))):
+        regions = check.connectivity(input_, **choice)
+        check_colors(name, regions, {0: ("CELLS", "RegionId")}, view)
+        check_tables(name, regions, {1: REGIONS}, view)
+        check_file(name, regions, 1)
+        check_points(regions, 1)
+    regions.ScalarRange = [1e6, 2e6]
+    regions.UpdatePipeline()
+    check_tables("no regions", regions, {1: REGIONS}, view)
+
+
+def check_tracks(data, view):
+    """At the first step, without rows of events and edges."""
+    tracks = check.tracked(data, ScalarConnectivity=1, Scalars=["POINTS", "RTData"], ScalarRange=[150, 170])
+    check_colors("tracks", tracks, {0: ("CELLS", "TrackId"), 1: ("CELLS", "TrackId")}, view)
+    check_tables("tracks", tracks, {2: FEATURES, 3: EVENTS, 4: EDGES}, view)
+    check_file("tracks", tracks, 2)
+    whole = tracks.GetDataInformation(0).GetNumberOfCells()
+    tracks.ExtractRegions = 1
+    tracks.UpdatePipeline()
+    parts = tracks.GetDataInformation(0)
+    cells = tracks.GetDataInformation(2).GetRowDataInformation().GetArrayInformation("Cells")
+    expect(parts.GetDataClassName() == "vtkUnstructuredGrid", "extracted cells are unstructured")
+    expect(cells.GetComponentRange(0)[1] < parts.GetNumberOfCells() < whole, "the cells of regions")
+    least = parts.GetCellDataInformation().GetArrayInformation("TrackId").GetComponentRange(0)[0]
+    expect(least == 0, f"the least track of extracted cells is {least}")
+    check_colors("extracted tracks", tracks, {0: ("CELLS", "TrackId")}, view)
+
+
+def check_grids(data, view):
+    flow = Calculator(Input=data, ResultArrayName="flow", Function="iHat + jHat + kHat")
+    carried = check.carried(flow, Velocity=["POINTS", "flow"], TimeStep=0.1, SourceType="Sphere", SourceRadius=5)
+    check_colors("carried", carried, {0: ("CELLS", "Concentration")}, view)
+    check_tables("carried", carried, {1: HISTORY}, view)
+    gap = Threshold(Input=data)
+    gap.Scalars = ["POINTS", "RTData"]
+    gap.LowerThreshold, gap.UpperThreshold = 100, 250
+    filled = check.filled(ResampleToImage(Input=gap, SamplingDimensions=[20, 20, 20]))
+    check_colors("filled", filled, {0: ("POINTS", "RTData")}, view)
+    counts = filled.FieldData["FilledValues"].GetRange()
+    expect(counts[0] > 100, f"{counts} points outside of the cells are filled")
+    ftle = check.flow_map(flow, Vectors=["POINTS", "flow"])
+    check_colors("FTLE", ftle, {0: ("POINTS", "FTLE")}, view)
+
+
+def check_lines(data, view):
+    """As ParaView's Stream Tracer."""
+    flow = Calculator(Input=data, ResultArrayName="velocity", Function="iHat + jHat + kHat")
+    seeds = {"SeedType": "Line"}
+    wanted, _ = colors(StreamTracer(Input=flow, Vectors=["POINTS", "velocity"], **seeds), 0, view)
+    found, _ = colors(check.cloud_tracer(flow, **seeds), 0, view)
+    expect(found == wanted, f"lines are colored by {found}, those of ParaView by {wanted}")
+
+
+def main():
+    check.load_plugin()
+    view = CreateRenderView()
+    data = Wavelet()
+    for part in (check_regions, check_tracks, check_grids, check_lines):
+        part(data, view)
+
+
+if __name__ == "__main__":
+    check.run(__file__)
