@@ -35,6 +35,7 @@ enum Ports { MESH_PORT, TRAJECTORIES_PORT, FEATURES_PORT, EVENTS_PORT, EDGES_POR
 //------------------------------------------------------------------------------
 vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
     : State(std::make_unique<tributary::FeatureTrackerState>()) {
+  this->ExtractRegions = true;  // other cells would hide the trajectories
   this->SetNumberOfOutputPorts(PORT_COUNT);
   this->SetInputArrayToProcess(2, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
                                vtkDataSetAttributes::VECTORS);

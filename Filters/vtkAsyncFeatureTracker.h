@@ -29,10 +29,11 @@
  * is the next step, the same time replaces the last step, and an earlier one restarts. A step whose
  * data have another time than requested (an input that cannot go back) is skipped.
  *
- * **Output 0.** The input, or with ExtractRegions the cells in regions, with the arrays RegionId
+ * **Output 0.** The cells in regions, or without ExtractRegions the input, with the arrays RegionId
  * and TrackId of cells and points, -1 outside of regions; a point has the lowest RegionId of its
- * cells. TrackId of cells are the active scalars. Field data: those of the input, NumberOfRegions
- * of the step, NumberOfTracks so far and statistics (see vtkAsyncAlgorithm).
+ * cells. TrackId of cells are the active scalars. ExtractRegions is true by default. Field data:
+ * those of the input, NumberOfRegions of the step, NumberOfTracks so far and statistics (see
+ * vtkAsyncAlgorithm).
  *
  * **Output 1**, vtkPolyData: the trajectory of each track so far through its centroids, with
  * RegionId, Step, Time, Size (length, area or volume; number of cells if none has any), Velocity

@@ -116,9 +116,9 @@ def connectivity(data, **properties):
 
 
 def tracked(data, **properties):
-    """Async Feature Tracker on a proxy of data."""
+    """Async Feature Tracker on a proxy of data, with all cells in the output."""
     load_plugin()
-    return _created["AsyncFeatureTracker"](Input=data, **properties)
+    return _created["AsyncFeatureTracker"](Input=data, **{"ExtractRegions": 0, **properties})
 
 
 def carried(data, **properties):
