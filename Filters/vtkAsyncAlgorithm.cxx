@@ -183,6 +183,9 @@ int vtkAsyncAlgorithm::RequestDataObject(vtkInformation*, vtkInformationVector**
 vtkTypeBool vtkAsyncAlgorithm::ProcessRequest(vtkInformation* request,
                                               vtkInformationVector** inputVector,
                                               vtkInformationVector* outputVector) {
+  if (!this->GetProgressText()) {
+    this->SetProgressText(labelOf(this->GetClassName()).c_str());
+  }
   if (request->Has(vtkStreamingDemandDrivenPipeline::REQUEST_UPDATE_TIME())) {
     const bool hasExecuted = std::exchange(this->HasExecuted, false);
     if (this->IsUnderWay && !hasExecuted) {
@@ -253,8 +256,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   request->Remove(Pipeline::CONTINUE_EXECUTING());
   setSatisfyAnyExtent(outputVector, false);
   this->LastEvents = -1;
-  this->NextProgress = 0;
-  this->SetProgressText(labelOf(this->GetClassName()).c_str());
+  this->NextProgress = continues ? this->NextProgress : 0;
   std::string error;
   std::unique_ptr<tributary::Transport, tributary::DestroyTransport> owned;
   const auto abandon = [&](tributary::ErrorKind kind, const std::string& text) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What users see after the first Apply: outputs are colored by the array that the filter has computed, statistics are
-not offered for coloring, tables open no view, and their columns and files are the same on any number of ranks."""
+"""What users see during and after the first Apply: the progress of all steps, outputs colored by the array that the
+filter has computed, no statistics among the colors, no views of tables, whose columns and files are the same on any
+number of ranks."""
 import csv
 import os
 
@@ -136,6 +137,28 @@ def check_lines(data, view):
     expect(found == wanted, f"lines are colored by {found}, those of ParaView by {wanted}")
 
 
+def progress(proxy, when):
+    """What a filter tells of itself during an update: texts and shares."""
+    told, algorithm = [], proxy.GetClientSideObject()
+    algorithm.AddObserver("ProgressEvent", lambda one, _: told.append((one.GetProgressText(), one.GetProgress())))
+    proxy.UpdatePipeline(when)
+    return [text for text, _ in told], [share for _, share in told]
+
+
+def check_progress(data):
+    """Of all steps up to the requested time, with the name of the filter."""
+    flow = Calculator(Input=data, ResultArrayName="flow", Function="iHat + jHat")
+    carried = check.carried(flow, Velocity=["POINTS", "flow"], SourceType="Sphere", SourceRadius=5, TimeStep=1,
+                            NumberOfSteps=6)
+    carried.UpdatePipelineInformation()
+    tracks = check.tracked(carried, ScalarConnectivity=1, Scalars=["CELLS", "Concentration"], ScalarRange=[0.1, 100])
+    for name, proxy in (("Async Convection Diffusion", carried), ("Async Feature Tracker", tracks)):
+        texts, shares = progress(proxy, 6.0)
+        expect(set(texts) == {name}, f"{name} is called {texts}")
+        expect(shares == sorted(shares) and shares[-1] == 1, f"{name} goes on from step to step: {shares}")
+        expect(name != "Async Feature Tracker" or len(set(shares)) > 3, f"{name} has no progress: {shares}")
+
+
 def main():
     check.load_plugin()
     view = CreateRenderView()
@@ -145,6 +168,7 @@ def main():
     flat = Wavelet(WholeExtent=[-10, 10, -10, 10, 0, 0])
     check_grids(flat, view)
     check_lines(flat, view)
+    check_progress(flat)
 
 
 if __name__ == "__main__":
