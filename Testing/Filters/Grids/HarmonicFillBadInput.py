@@ -35,7 +35,7 @@ def filled(proxy):
     proxy.UpdatePipeline()
     output = proxy.GetClientSideObject().GetOutputDataObject(0)
     counts = output.GetFieldData().GetArray("FilledValues")
-    return counts and counts.GetValue(0)
+    return counts and (counts.GetValue(0) if counts.GetNumberOfValues() else 0)
 
 
 def bits_of(proxy, name):
@@ -57,7 +57,7 @@ def nothing_known(refusals, data, defaults):
     proxy.PointArrays = ["u"]
     refusals.cured("an array without a known value", proxy, usual)
     proxy.PointArrays = ["pair"]
-    refusals.warned("an array without an unknown value", proxy, None, ('"pair"', "no value is unknown", "set Unknown"))
+    refusals.warned("an array without an unknown value", proxy, 0, ('"pair"', "no value is unknown", "set Unknown"))
     check.delete(proxy)
 
 
