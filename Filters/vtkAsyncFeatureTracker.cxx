@@ -37,6 +37,7 @@ vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
     : State(std::make_unique<tributary::FeatureTrackerState>()) {
   this->ExtractRegions = true;  // other cells would hide the trajectories
   this->SetNumberOfOutputPorts(PORT_COUNT);
+  this->ScalarConnectivity = true;
   this->SetInputArrayToProcess(2, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
                                vtkDataSetAttributes::VECTORS);
   this->SetInputArrayToProcess(3, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS,

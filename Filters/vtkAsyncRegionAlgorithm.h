@@ -51,7 +51,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
    * Whether only cells in a scalar range take part. The array, of points or cells and with one
    * component, is chosen with SetInputArrayToProcess(0, ...). A cell is in range if its value is,
    * or the value at one of its points; see FullScalarConnectivity. Bounds belong to the range; NaN
-   * is in no range. Default: false.
+   * is in no range. Default: false; of vtkAsyncFeatureTracker, true.
    */
   vtkSetMacro(ScalarConnectivity, bool);
   vtkGetMacro(ScalarConnectivity, bool);

@@ -1,17 +1,32 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The real client: a macro makes a flow, events as of a user choose Async Stream Tracer in the menu
-# Filters and press Apply, a second macro looks at the result and takes a picture.
-# Client.sh <paraview>
+# The real client on the real pvserver on 3 ranks, under a virtual X server whose screen is kept in a file. Events as of
+# a user choose each filter in the menu and press Apply; macros make the inputs, look at the results and take pictures.
+# Client.sh <xvfb-run> <mpirun> <pvserver> <paraview>
 set -eu
 here=$(cd -- "$(dirname -- "$0")" && pwd)
+if [ "$#" -eq 4 ]; then
+  work=$TRIBUTARY_OUTPUT/client
+  rm -rf "$work"
+  mkdir -p "$work"
+  exec "$1" -a -s "-screen 0 1280x800x24 -noreset -fbdir $work" sh "$0" "$2" "$3" "$4"
+fi
+
 work=$TRIBUTARY_OUTPUT/client
-rm -rf "$work"
-mkdir -p "$work"
+export TRIBUTARY_OUTPUT=$work PYTHONPATH=$here:$here/Client PV_MACRO_PATH=$here/Client/Macros
+plugin="--plugin-search-paths=$(dirname -- "$TRIBUTARY_PLUGIN") --plugins=Tributary"
+python3 "$here/Client/events.py" >"$work/events.xml"
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+"$1" --oversubscribe --bind-to none -n 3 "$2" --server-port="$port" $plugin &
+server=$!
+trap 'kill $server 2>/dev/null || true' EXIT
 # A user with no settings, so that the default ones are tested.
-HOME=$work PV_MACRO_PATH=$here/Client TRIBUTARY_OUTPUT=$work \
-  "$1" --disable-registry \
-  --plugin-search-paths="$(dirname -- "$TRIBUTARY_PLUGIN")" --plugins=Tributary \
-  --test-directory="$work" --test-script="$here/Client/events.xml" --exit
+HOME=$work "$3" --disable-registry --server-url="cs://localhost:$port" $plugin \
+  --test-directory="$work" --test-script="$work/events.xml" --exit
 cat "$work/verified"
-test -s "$work/client.png"
+if [ -e "$work/failed" ]; then
+  cat "$work/failed"
+  exit 1
+fi
+# The last macro writes this line.
+grep -q "^undo" "$work/verified"

@@ -111,6 +111,36 @@ for name in PATHS:
 
 expect(compared_texts > 100, "documented defaults were compared: %d" % compared_texts)
 
+# Each filter is in the menu of the plugin, with an icon.
+for ours, _ in pairs:
+    hints = manager.GetPrototypeProxy("filters", ours).GetHints()
+    places = [hints.GetNestedElement(i) for i in range(hints.GetNumberOfNestedElements())]
+    places = [place for place in places if place.GetName() == "ShowInMenu"]
+    expect("Tributary" in [place.GetAttribute("category") for place in places], ours + " is in the menu Tributary")
+    icons = {place.GetAttribute("icon") for place in places}
+    expect(icons == {":/Tributary/%s.png" % ours}, "the icon of %s is %s" % (ours, icons))
+
+# The panel shows properties in the order of the proxy: what switches groups comes first, and groups for experts last.
+def order_of(proxy):
+    names, iterator = [], servermanager.vtkSMOrderedPropertyIterator()
+    iterator.SetProxy(proxy)
+    iterator.Begin()
+    while not iterator.IsAtEnd():
+        names.append(iterator.GetKey())
+        iterator.Next()
+    return names
+
+
+for ours, _ in pairs:
+    proxy = manager.GetPrototypeProxy("filters", ours)
+    last = proxy.GetPropertyGroup(proxy.GetNumberOfPropertyGroups() - 1)
+    members = [last.GetProperty(i).GetXMLName() for i in range(last.GetNumberOfProperties())]
+    expect("Schedule" in members and order_of(proxy)[-len(members):] == members,
+           "%s ends with its group %s: %s" % (ours, last.GetXMLLabel(), order_of(proxy)))
+order = order_of(manager.GetPrototypeProxy("filters", "AsyncFeatureTracker"))
+expect(order.index("Features") < min(order.index("SelectCriticalField"), order.index("ScalarConnectivity")),
+       "Features is above the groups that it switches: %s" % order)
+
 # Solvers have no properties of the exchange, and two schedules.
 for solver in ("AsyncConvectionDiffusion", "AsyncHarmonicFill"):
     mine = properties(manager.GetPrototypeProxy("filters", solver))
@@ -203,8 +233,7 @@ for name, least in zip(BARE, (24, 20, 18, 30, 12, 24)):
 
 # The detectors that the XML offers are those that the filter takes, which it names when it gets
 # another one.
-detectors = manager.GetPrototypeProxy("internal_filters", "AsyncExchangeAlgorithm")
-offered = detectors.GetProperty("Detector").GetDomain("list")
+offered = manager.GetPrototypeProxy("filters", "AsyncConnectivity").GetProperty("Detector").GetDomain("list")
 offered = {offered.GetString(i) for i in range(offered.GetNumberOfStrings())}
 regions = load_plugin()["AsyncConnectivity"](Input=Wavelet(), Detector="none of these")
 said = []

@@ -29,7 +29,7 @@ STEADY = ("meet in images", "turn in rectilinear grids", "turn in layers", "labe
           "labels of cells that overlap")
 TIMES = [0.5 * t for t in range(5)]
 FILLED = {"ScalarConnectivity": 1, "Scalars": ["CELLS", "filled"], "ScalarRange": [0.5, 2.0]}
-LABELS = {"LabelConnectivity": 1, "Labels": ["CELLS", "labels"]}
+LABELS = {"ScalarConnectivity": 0, "LabelConnectivity": 1, "Labels": ["CELLS", "labels"]}
 FLOW = {"Motion": "Velocity Field", "Velocity": ["CELLS", "flow"]}
 STEPS = [float(t) for t in range(5)]
 

@@ -571,7 +571,7 @@ def test_blocks():
         blocks.SetBlock(4 * COMM.rank + n + (n > 0), grid.piece(part, 1, **arrays))
     data = check.held(blocks)
     proxy = check.carried(data, Velocity=["CELLS", "flow"], SteadyState=1, Decay=1.0, SourceType="Sphere",
-                          SourceRadius=0.5, ResidualThreshold=1e-8)
+                          SourceCenter=[0.0, 0.0, 0.0], SourceRadius=0.5, ResidualThreshold=1e-8)
     u, numbers = solution(grid, proxy)
     flow = grids.face_flow(grid, (False,) * 3, swirl(x, y, z))
     inside = 1.0 * (x**2 + y**2 + z**2 <= 0.25)
