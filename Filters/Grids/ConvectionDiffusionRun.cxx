@@ -238,9 +238,11 @@ double ConvectionDiffusionRun::progress(double share) const {
   return std::min(1.0, (static_cast<double>(done) + share) / static_cast<double>(all));
 }
 
-/// Local, for one rank. Warns of a large Courant number, unless Maximum Courant Number allows it.
-void ConvectionDiffusionRun::warnOfCourantNumber() const {
+/// Local, for one rank. Warns once of a large Courant number, unless Maximum
+/// Courant Number allows it.
+void ConvectionDiffusionRun::warnOfCourantNumber() {
   if (settings_.maximumCourantNumber > 0 || state_.courant <= LargeCourantNumber) return;
+  if (state_.courant == std::exchange(state_.reportedCourant, state_.courant)) return;
   const double length = state_.times[index(state_.done + 1)] - state_.times[index(state_.done)];
   std::ostringstream text;
   text << "In a step the flow passes " << state_.courant

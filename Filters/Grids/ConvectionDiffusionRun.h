@@ -101,6 +101,7 @@ struct ConvectionDiffusionState {
   std::vector<HistoryRow> history;    ///< on rank 0
   double residual = 0;                ///< of the last step, as are the values below
   double courant = 0;
+  double reportedCourant = 0;  ///< of the last warning
   std::int64_t iterations = 0;
   std::int64_t substeps = 0;
 
@@ -137,7 +138,7 @@ class ConvectionDiffusionRun {
   [[nodiscard]] bool solveSteps();
   std::int64_t substepsOf(double length) const;
   double progress(double share) const;
-  void warnOfCourantNumber() const;
+  void warnOfCourantNumber();
   [[nodiscard]] bool solveStep(double length, std::int64_t substeps, double time);
   [[nodiscard]] bool solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number,
                                   std::int64_t substeps, double time);

@@ -392,6 +392,12 @@ class Refusals:
             if word not in "".join(said):
                 self._fail(case, f"no word {word} in {said}")
 
+    def silent(self, case):
+        """There was no message since the last check."""
+        said = "".join(self._messages.take())
+        if "WARN|" in said or "ERR|" in said:
+            self._fail(case, f"another message: {said}")
+
     def cured(self, case, proxy, usual, tolerance=0):
         """Execute with valid input again."""
         found = self._value(proxy)
