@@ -15,12 +15,14 @@
 #include "Tributary/Collective/Agree.h"
 #include "Tributary/Collective/Collectives.h"
 
+#include <vtkAbstractArray.h>
 #include <vtkCommand.h>
 #include <vtkCompositeDataSet.h>
 #include <vtkDataObject.h>
 #include <vtkDataObjectTypes.h>
 #include <vtkDataSet.h>
 #include <vtkErrorCode.h>
+#include <vtkFieldData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkMultiProcessController.h>
@@ -28,8 +30,10 @@
 #include <vtkStreamingDemandDrivenPipeline.h>
 
 #include <atomic>
+#include <cctype>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +54,31 @@ void setSatisfyAnyExtent(vtkInformationVector* outputs, bool satisfy) {
                                     satisfy ? VTK_PIECES_EXTENT : output->GetExtentType());
     }
   }
+}
+
+/// Hides the arrays that a filter has added to its field data from lists of arrays to color by or
+/// to process: they describe the execution, not the data.
+void hideAdded(vtkFieldData* ofInput, vtkFieldData* ofOutput) {
+  std::set<vtkAbstractArray*> given;
+  for (int i = 0; ofInput && i < ofInput->GetNumberOfArrays(); ++i) {
+    given.insert(ofInput->GetAbstractArray(i));
+  }
+  for (int i = 0; i < ofOutput->GetNumberOfArrays(); ++i) {
+    vtkAbstractArray* const array = ofOutput->GetAbstractArray(i);
+    if (given.count(array) == 0) {
+      array->GetInformation()->Set(vtkAbstractArray::GUI_HIDE(), 1);
+    }
+  }
+}
+
+/// The name of a filter in menus, from that of its class: "Async Stream Tracer".
+std::string labelOf(const std::string& className) {
+  std::string label;
+  for (const char c : className.substr(3)) {
+    label += std::isupper(static_cast<unsigned char>(c)) && !label.empty() ? " " : "";
+    label += c;
+  }
+  return label;
 }
 
 /// Ends the loop of an executive that repeats the execution of a filter.
@@ -155,6 +184,9 @@ int vtkAsyncAlgorithm::RequestDataObject(vtkInformation*, vtkInformationVector**
 vtkTypeBool vtkAsyncAlgorithm::ProcessRequest(vtkInformation* request,
                                               vtkInformationVector** inputVector,
                                               vtkInformationVector* outputVector) {
+  if (!this->GetProgressText()) {
+    this->SetProgressText(labelOf(this->GetClassName()).c_str());
+  }
   if (request->Has(vtkStreamingDemandDrivenPipeline::REQUEST_UPDATE_TIME())) {
     const bool hasExecuted = std::exchange(this->HasExecuted, false);
     if (this->IsUnderWay && !hasExecuted) {
@@ -225,7 +257,7 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
   request->Remove(Pipeline::CONTINUE_EXECUTING());
   setSatisfyAnyExtent(outputVector, false);
   this->LastEvents = -1;
-  this->NextProgress = 0;
+  this->NextProgress = continues ? this->NextProgress : 0;
   std::string error;
   std::unique_ptr<tributary::Transport, tributary::DestroyTransport> owned;
   const auto abandon = [&](tributary::ErrorKind kind, const std::string& text) {
@@ -262,6 +294,8 @@ int vtkAsyncAlgorithm::RequestData(vtkInformation* request, vtkInformationVector
     } else if (vtkDataObject* output = vtkDataObject::GetData(outputVector, 0)) {
       // The class's name without "vtk".
       statistics.write(std::string(this->GetClassName()).substr(3) + " ", output->GetFieldData());
+      vtkDataObject* input = vtkDataObject::GetData(inputVector[0], 0);
+      hideAdded(input ? input->GetFieldData() : nullptr, output->GetFieldData());
     }
     if (this->IsWhole) {
       this->EndExecution(transport);

@@ -20,7 +20,9 @@
  *
  * **Statistics.** The field data of output 0 contain statistics of the execution: arrays with one
  * tuple per rank, equal on all ranks. Array names begin with the name of the filter, for example
- * "AsyncStreamTracer Messages", to distinguish the statistics of several filters.
+ * "AsyncStreamTracer Messages", to distinguish the statistics of several filters. These, and all
+ * other arrays that a filter adds to the field data, have the key vtkAbstractArray::GUI_HIDE():
+ * ParaView does not offer them for coloring.
  */
 
 #ifndef vtkAsyncAlgorithm_h

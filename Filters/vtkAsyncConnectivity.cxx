@@ -7,13 +7,10 @@
 #include "Regions/ConnectivityRun.h"
 
 #include <vtkDataObject.h>
-#include <vtkDataObjectTree.h>
-#include <vtkDataSet.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
 #include <vtkObjectFactory.h>
-#include <vtkPolyData.h>
 #include <vtkTable.h>
 
 #include <algorithm>
@@ -148,15 +145,6 @@ int vtkAsyncConnectivity::FillOutputPortInformation(int port, vtkInformation* in
 }
 
 //------------------------------------------------------------------------------
-std::string vtkAsyncConnectivity::ClassOfOutput(int port, vtkDataObject* input) {
-  if (port > 0 || !this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
-      vtkPolyData::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
-    return this->Superclass::ClassOfOutput(port, input);
-  }
-  return vtkDataSet::SafeDownCast(input) ? "vtkUnstructuredGrid" : "vtkMultiBlockDataSet";
-}
-
-//------------------------------------------------------------------------------
 bool vtkAsyncConnectivity::Execute(tributary::Transport& transport,
                                    vtkInformationVector** inputVector,
                                    vtkInformationVector* outputVector,
@@ -171,7 +159,6 @@ bool vtkAsyncConnectivity::Execute(tributary::Transport& transport,
   tributary::ConnectivitySettings settings;
   settings.regions = this->MakeRegionSettings();
   settings.extraction = Extractions[this->ExtractionMode - POINT_SEEDED];
-  settings.extractRegions = this->ExtractRegions;
   settings.colorRegions = this->ColorRegions;
   settings.order = Orders[this->RegionIdAssignmentMode];
   settings.seeds.assign(this->SeedIds.begin(), this->SeedIds.end());
@@ -197,7 +184,6 @@ void vtkAsyncConnectivity::PrintSelf(ostream& os, vtkIndent indent) {
     os << "\n";
   };
   os << indent << "ExtractionMode: " << this->ExtractionMode << "\n"
-     << indent << "ExtractRegions: " << this->ExtractRegions << "\n"
      << indent << "ColorRegions: " << this->ColorRegions << "\n"
      << indent << "RegionIdAssignmentMode: " << this->RegionIdAssignmentMode << "\n";
   list("SeedIds", this->SeedIds);

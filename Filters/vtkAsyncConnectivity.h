@@ -39,30 +39,31 @@
  * value of a cell is the number of its region, or -1 if the cell is out of range or its region is
  * not selected. The value of a point is the minimum RegionId of the cells that use it, on all
  * ranks. With several ranges, the arrays of the second and further ranges are named RegionId_1,
- * RegionId_2, and so on. With ExtractRegions, the output contains the cells of the selected regions
- * only, as vtkUnstructuredGrid, or as vtkPolyData for poly data. For a hyper tree grid, the output
- * has the same trees, and all other leaves are masked, as in vtkHyperTreeGridThreshold. In a hyper
- * tree grid, cells that are divided or masked have the value -1. So do ghosts that are not copies
- * of leaves; vtkHyperTreeGridGhostCellsGenerator produces such ghosts for trees that a rank does
- * not need completely. Field data: the field data of the input; NumberOfRegions, the number of all
- * regions, one tuple for each range; and statistics (see vtkAsyncAlgorithm).
+ * RegionId_2, and so on. RegionId of cells are the active scalars. With ExtractRegions, the output
+ * contains the cells of the selected regions only, as vtkUnstructuredGrid, or as vtkPolyData for
+ * poly data. For a hyper tree grid, the output has the same trees, and all other leaves are masked,
+ * as in vtkHyperTreeGridThreshold. In a hyper tree grid, cells that are divided or masked have the
+ * value -1. So do ghosts that are not copies of leaves; vtkHyperTreeGridGhostCellsGenerator
+ * produces such ghosts for trees that a rank does not need completely. Field data: the field data
+ * of the input; NumberOfRegions, the number of all regions, one tuple for each range; and
+ * statistics (see vtkAsyncAlgorithm).
  *
  * **Output 1.** A distributed vtkTable of the selected regions: with N regions on P ranks, the rows
- * of rank r begin with region N r / P. The columns are
+ * of rank r begin with region N r / P. The columns, in the order of their names, are
  * - RegionId.
  * - Range, with several ranges only.
  * - Cells and Points, the numbers of cells and points; for hyper trees, points are the corners of
  *   leaves.
  * - Measure, the sum of the lengths, areas and volumes of the cells.
- * - Centroid, the mean of the centroids of the cells weighted by measure. If the region has no
- *   measure but other regions have one, it is the center of the bounds.
- * - Bounds.
- * - Wraps, with Periodic only: for each axis, 1 if the cells of the region reach both sides of the
- * domain and leave no part between them free. A gap beyond the last column does not count.
- * Its bounds are then those of a whole period, and its centroid is the center. For all other
- * regions that reach both sides of the domain, the widest free part, or the lowest of equal ones,
- * is between their bounds: the lower one is in the domain, the upper one beyond the upper side.
- * Their centroid is that of the cells between these bounds, moved into the domain.
+ * - CentroidX, CentroidY and CentroidZ, the mean of the centroids of the cells weighted by measure.
+ *   If the region has no measure but other regions have one, it is the center of the bounds.
+ * - BoundsMinX to BoundsMaxZ, the bounds.
+ * - WrapsX, WrapsY and WrapsZ, with Periodic only: 1 if the cells of the region reach both sides of
+ * the domain and leave no part between them free. A gap beyond the last column does not count. Its
+ * bounds are then those of a whole period, and its centroid is the center. For all other regions
+ * that reach both sides of the domain, the widest free part, or the lowest of equal ones, is
+ * between their bounds: the lower one is in the domain, the upper one beyond the upper side. Their
+ * centroid is that of the cells between these bounds, moved into the domain.
  * - For each array A of StatisticsArrays (A_0, A_1, and so on if it has several components): "A
  *   Minimum"; "A Maximum"; "A Integral", the sum over the cells of measure times value, where the
  *   value of a point array is the mean over the points of the cell; and "A Mean", the integral
@@ -137,16 +138,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
    */
   vtkSetClampMacro(ExtractionMode, int, POINT_SEEDED, SIZE_RANGE);
   vtkGetMacro(ExtractionMode, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether to output only the cells of the selected regions, instead of the complete input.
-   * Default: false.
-   */
-  vtkSetMacro(ExtractRegions, bool);
-  vtkGetMacro(ExtractRegions, bool);
-  vtkBooleanMacro(ExtractRegions, bool);
   ///@}
 
   ///@{
@@ -248,7 +239,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
 
   bool CanProcess(vtkDataObject* input) override;
   int FillOutputPortInformation(int port, vtkInformation* info) override;
-  std::string ClassOfOutput(int port, vtkDataObject* input) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   bool Execute(tributary::Transport& transport, vtkInformationVector** inputVector,
@@ -256,7 +246,6 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncConnectivity : public vtkAsyncRegionAlgori
   const char* Failure() const override { return "No regions"; }
 
   int ExtractionMode = ALL;
-  bool ExtractRegions = false;
   bool ColorRegions = true;
   int RegionIdAssignmentMode = UNSPECIFIED;
   std::vector<vtkIdType> SeedIds;

@@ -35,6 +35,7 @@ enum Ports { MESH_PORT, TRAJECTORIES_PORT, FEATURES_PORT, EVENTS_PORT, EDGES_POR
 //------------------------------------------------------------------------------
 vtkAsyncFeatureTracker::vtkAsyncFeatureTracker()
     : State(std::make_unique<tributary::FeatureTrackerState>()) {
+  this->ExtractRegions = true;  // other cells would hide the trajectories
   this->SetNumberOfOutputPorts(PORT_COUNT);
   this->ScalarConnectivity = true;
   this->SetInputArrayToProcess(2, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS,
@@ -96,6 +97,7 @@ void vtkAsyncFeatureTracker::DescribeProperties(tributary::PropertyList& list) {
     list.add("Center Tolerance", this->CenterTolerance);
     this->DescribeArray(list, "Critical Field", 3);
   }
+  list.add("Extract Regions", this->ExtractRegions);
   list.add("Resume", this->Resume);
   // Ranks must also be in the same step.
   const tributary::TimePlan& plan = this->State->time;
@@ -115,6 +117,13 @@ int vtkAsyncFeatureTracker::FillOutputPortInformation(int port, vtkInformation* 
                                              : port == TRAJECTORIES_PORT ? "vtkPolyData"
                                                                          : "vtkTable");
   return 1;
+}
+
+//------------------------------------------------------------------------------
+std::string vtkAsyncFeatureTracker::ClassOfOutput(int port, vtkDataObject* input) {
+  // Critical points have no cells to extract.
+  return this->Features == CRITICAL_POINTS ? this->vtkAsyncAlgorithm::ClassOfOutput(port, input)
+                                           : this->Superclass::ClassOfOutput(port, input);
 }
 
 //------------------------------------------------------------------------------

@@ -29,9 +29,11 @@
  * is the next step, the same time replaces the last step, and an earlier one restarts. A step whose
  * data have another time than requested (an input that cannot go back) is skipped.
  *
- * **Output 0.** The input with the arrays RegionId and TrackId of cells and points, -1 outside of
- * regions; a point has the lowest RegionId of its cells. Field data: those of the input,
- * NumberOfRegions of the step, NumberOfTracks so far and statistics (see vtkAsyncAlgorithm).
+ * **Output 0.** The cells in regions, or without ExtractRegions the input, with the arrays RegionId
+ * and TrackId of cells and points, -1 outside of regions; a point has the lowest RegionId of its
+ * cells. TrackId of cells are the active scalars. ExtractRegions is true by default. Field data:
+ * those of the input, NumberOfRegions of the step, NumberOfTracks so far and statistics (see
+ * vtkAsyncAlgorithm).
  *
  * **Output 1**, vtkPolyData: the trajectory of each track so far through its centroids, with
  * RegionId, Step, Time, Size (length, area or volume; number of cells if none has any), Velocity
@@ -51,8 +53,9 @@
  * of the later region, Kind (Continuation, Split, Merge, Split and Merge), TrackBefore, TrackAfter,
  * RegionBefore, RegionAfter, Overlap (the shared volume) and Fraction.
  *
- * All outputs are the same, bit for bit, on any number of ranks, but for the order of rows and
- * trajectories.
+ * Tables have a column for each component of a vector, such as CentroidX, CentroidY and CentroidZ,
+ * and their columns are in the order of their names. All outputs are the same, bit for bit, on any
+ * number of ranks, but for the order of rows and trajectories.
  *
  * **Critical points** (see Features) of a field of points: minima, maxima and saddles of scalars,
  * or sources, sinks, saddles and centers of vectors (vectors of two components extend along the two
@@ -210,6 +213,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncFeatureTracker : public vtkAsyncRegionAlgo
   ~vtkAsyncFeatureTracker() override;
 
   int FillOutputPortInformation(int port, vtkInformation* info) override;
+  std::string ClassOfOutput(int port, vtkDataObject* input) override;
   int RequestUpdateExtent(vtkInformation*, vtkInformationVector** inputVector,
                           vtkInformationVector* outputVector) override;
   void CheckProperties() override;

@@ -96,7 +96,7 @@ bool vtkAsyncHarmonicFill::Execute(tributary::Transport& transport,
                                    tributary::RunStatistics& statistics) {
   using Unknown = tributary::HarmonicFillSettings::Unknown;
   constexpr Unknown Unknowns[] = {Unknown::NotANumber, Unknown::Mask, Unknown::Blanked,
-                                  Unknown::Value};
+                                  Unknown::Value, Unknown::Missing};
   tributary::HarmonicFillSettings settings;
   settings.pointArrays = this->PointArrays;
   settings.cellArrays = this->CellArrays;

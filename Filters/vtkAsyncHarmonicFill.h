@@ -21,9 +21,9 @@
  * vtkValidPointMask, global and pedigree ids, and the mask. Each component is filled separately.
  * Unknown defines which values are unknown, see Unknowns. A tuple with an unknown component is
  * unknown as a whole. An array without known values is passed through with a warning, and is an
- * error if there are no others; an array without unknown values is passed through. No flux crosses
- * the border of the grid, except for periodic axes: a hole at the border is filled from its other
- * sides, at right angles to the border.
+ * error if there are no others; an array without unknown values is passed through, with a warning
+ * if no array has any. No flux crosses the border of the grid, except for periodic axes: a hole at
+ * the border is filled from its other sides, at right angles to the border.
  *
  * **Method.** Conjugate gradients with a multigrid preconditioner, in which neighbors wait for each
  * other, are followed by asynchronous Gauss-Seidel iterations: F. Magoulès, G. Gbikpi-Benissan,
@@ -84,7 +84,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
     NOT_A_NUMBER = 0,  ///< Values that are NaN.
     MASK = 1,          ///< Where the array that SetInputArrayToProcess(0, ...) chooses is not 0.
     BLANKED = 2,       ///< Hidden points, hidden cells, and cells with a hidden point.
-    VALUE = 3          ///< Values equal to UnknownValue.
+    VALUE = 3,         ///< Values equal to UnknownValue.
+    /// Values that are NaN or blanked, and those of points where vtkValidPointMask is 0: the points
+    /// that probes mark as outside of their source.
+    MISSING = 4
   };
 
   enum Smoothnesses {
@@ -113,9 +116,9 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   ///@{
   /**
    * Definition of unknown values. With MASK, only arrays of the mask's kind (point or cell data)
-   * can be filled. Default: NOT_A_NUMBER.
+   * can be filled. Default: MISSING.
    */
-  vtkSetClampMacro(Unknown, int, NOT_A_NUMBER, VALUE);
+  vtkSetClampMacro(Unknown, int, NOT_A_NUMBER, MISSING);
   vtkGetMacro(Unknown, int);
   ///@}
 
@@ -215,7 +218,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
   std::vector<std::string> PointArrays;
   std::vector<std::string> CellArrays;
   int Smoothness = HARMONIC;
-  int Unknown = NOT_A_NUMBER;
+  int Unknown = MISSING;
   bool InvertMask = false;
   double UnknownValue = -9999;
   bool ShowFilled = true;

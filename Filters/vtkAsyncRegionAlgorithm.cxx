@@ -12,8 +12,12 @@
 #include "Tributary/Components/UnionTuner.h"
 
 #include <vtkDataObject.h>
+#include <vtkDataObjectTree.h>
+#include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
+#include <vtkHyperTreeGrid.h>
 #include <vtkInformation.h>
+#include <vtkPolyData.h>
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +83,15 @@ void vtkAsyncRegionAlgorithm::DescribeProperties(tributary::PropertyList& list) 
 }
 
 //------------------------------------------------------------------------------
+std::string vtkAsyncRegionAlgorithm::ClassOfOutput(int port, vtkDataObject* input) {
+  if (port > 0 || !this->ExtractRegions || vtkDataObjectTree::SafeDownCast(input) ||
+      vtkPolyData::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
+    return this->Superclass::ClassOfOutput(port, input);
+  }
+  return vtkDataSet::SafeDownCast(input) ? "vtkUnstructuredGrid" : "vtkMultiBlockDataSet";
+}
+
+//------------------------------------------------------------------------------
 tributary::FindArray vtkAsyncRegionAlgorithm::Finder(int index) {
   return [this, index](const tributary::Leaf& leaf, int& association) {
     if (leaf.trees &&
@@ -108,6 +121,7 @@ tributary::RegionSettings vtkAsyncRegionAlgorithm::MakeRegionSettings() {
   settings.through = Throughs[this->ConnectThrough];
   settings.labelConnectivity = this->LabelConnectivity;
   settings.tolerance = this->Tolerance;
+  settings.extractRegions = this->ExtractRegions;
   settings.periodic = this->MakePeriodicSettings();
   settings.method = this->Method == TREE_UNION ? tributary::UnionMethod::TreeUnion
                                                : tributary::UnionMethod::LabelPropagation;
@@ -183,6 +197,7 @@ void vtkAsyncRegionAlgorithm::PrintSelf(ostream& os, vtkIndent indent) {
      << this->Periodic[2] << "\n"
      << indent << "Period: " << this->Period[0] << " " << this->Period[1] << " " << this->Period[2]
      << "\n"
+     << indent << "ExtractRegions: " << this->ExtractRegions << "\n"
      << indent << "Method: " << this->Method << "\n"
      << indent << "KeepDomain: " << this->KeepDomain << "\n";
 }

@@ -25,6 +25,7 @@
 #include <array>       // For ScalarRanges
 #include <functional>  // For Finder
 #include <memory>      // For Tuner
+#include <string>      // For ClassOfOutput
 #include <vector>      // For ScalarRanges
 
 namespace tributary {
@@ -140,6 +141,17 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
 
   ///@{
   /**
+   * Whether output 0 has only the cells in regions, instead of the complete input: as
+   * vtkUnstructuredGrid, or as vtkPolyData for poly data; in a hyper tree grid all other leaves are
+   * masked. Of vtkAsyncConnectivity these are the selected regions. Default: false.
+   */
+  vtkSetMacro(ExtractRegions, bool);
+  vtkGetMacro(ExtractRegions, bool);
+  vtkBooleanMacro(ExtractRegions, bool);
+  ///@}
+
+  ///@{
+  /**
    * How sets of cells of different blocks are united. With LABEL_PROPAGATION, labels travel from
    * block to block until none changes; the number of steps is that of the blocks along a region.
    * With TREE_UNION, unions travel along a forest; the number of steps is the logarithm of that.
@@ -167,6 +179,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   vtkAsyncRegionAlgorithm();
   ~vtkAsyncRegionAlgorithm() override;
 
+  std::string ClassOfOutput(int port, vtkDataObject* input) override;
   void CheckProperties() override;
   void DescribeProperties(tributary::PropertyList& list) override;
   void ForgetExecution() override;
@@ -185,6 +198,7 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncRegionAlgorithm : public vtkAsyncExchangeA
   double Tolerance = 0;
   int Periodic[3] = {0, 0, 0};
   double Period[3] = {0, 0, 0};
+  bool ExtractRegions = false;
   int Method = TREE_UNION;
   bool KeepDomain = true;
 

@@ -170,7 +170,8 @@ def work(options):
                     AllScalars=0,
                 )
                 peer = pv.Connectivity(Input=kept)
-                common = {"Input": source, "ScalarConnectivity": 1, "Scalars": array, "ScalarRange": pair}
+                common = {"Input": source, "ScalarConnectivity": 1, "Scalars": array, "ScalarRange": pair,
+                          "ExtractRegions": 0}
                 labels = pv.AsyncConnectivity(**common)
                 tracker = pv.AsyncFeatureTracker(**common)
             for what, proxy in (("connectivity", peer), ("labeling", labels), ("tracker", tracker)):

@@ -358,6 +358,36 @@ std::unique_ptr<CriticalDomain> makeCriticalDomain(Transport& transport,
   return domain;
 }
 
+int axisOfOneLayer(Transport& transport, const std::vector<Leaf>& leaves) {
+  constexpr double Infinity = std::numeric_limits<double>::infinity();
+  // Along each axis the highest coordinate, and minus the lowest one.
+  std::vector<double> ends(6, -Infinity);
+  const auto forEachPoint = [&](auto&& visit) {
+    double x[3];
+    for (const Leaf& leaf : leaves)
+      for (vtkIdType p = 0; p < leaf.points(); ++p) {
+        leaf.dataSet->GetPoint(p, x);
+        visit(x);
+      }
+  };
+  forEachPoint([&](const double* x) {
+    for (std::size_t a = 0; a < 3; ++a) {
+      ends[a] = std::max(ends[a], x[a]);
+      ends[3 + a] = std::max(ends[3 + a], -x[a]);
+    }
+  });
+  ends = allreduce(transport, ReduceOp::Max, std::move(ends));
+  std::vector<std::int64_t> hasInner(3, 0);
+  forEachPoint([&](const double* x) {
+    for (std::size_t a = 0; a < 3; ++a)
+      if (x[a] != ends[a] && x[a] != -ends[3 + a]) hasInner[a] = 1;
+  });
+  hasInner = allreduce(transport, ReduceOp::Max, std::move(hasInner));
+  for (std::size_t a = 0; a < 3; ++a)
+    if (hasInner[a] == 0 && ends[a] > -ends[3 + a]) return static_cast<int>(a);
+  return -1;
+}
+
 CriticalField findCriticalField(Transport& transport, const CriticalDomain& domain,
                                 const std::vector<Leaf>& leaves,
                                 const std::function<vtkDataArray*(const Leaf&, int&)>& find) {

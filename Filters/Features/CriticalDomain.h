@@ -47,6 +47,10 @@ struct CriticalDomain {
 [[nodiscard]] std::unique_ptr<CriticalDomain> makeCriticalDomain(Transport& transport,
                                                                  const std::vector<Leaf>& leaves);
 
+/// Collective. The axis along which all points are in two planes: the cells are one layer. -1 if
+/// there is none.
+[[nodiscard]] int axisOfOneLayer(Transport& transport, const std::vector<Leaf>& leaves);
+
 /// The tracked field at a step.
 struct CriticalField {
   bool isVector = false;  ///< The same on all ranks.

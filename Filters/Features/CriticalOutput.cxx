@@ -10,8 +10,9 @@
 #include <string>
 
 #include "Common/FreshArray.h"
-#include "Common/NamedArrays.h"
 #include "Features/TrajectoryCells.h"
+#include "Output/NamedArrays.h"
+#include "Output/TableColumns.h"
 
 namespace tributary {
 namespace {
@@ -80,7 +81,7 @@ void CriticalOutput::writePoints(const std::vector<TrajectoryPieces>& pieces, st
     });
   }
   addColumns(table, {track, number, time, kind, order, position, velocity, speed});
-  if (!isVector_) table->AddColumn(value);
+  if (!isVector_) addColumns(table, {value});
 }
 
 void CriticalOutput::writeEvents(const Trajectories& all, vtkTable* table) const {

@@ -8,14 +8,15 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 
-#include "Common/NamedArrays.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
 #include "Features/CriticalDomain.h"
 #include "Features/CriticalOutput.h"
 #include "Features/FeatureTracking.h"
+#include "Output/NamedArrays.h"
 #include "Regions/RegionSettings.h"
 
 #include "Tributary/Base/Error.h"
@@ -178,6 +179,7 @@ class CriticalTracking final : public FeatureTracking {
   };
 
   void checkMesh(Transport& transport, bool isVector) const;
+  void warnOfOneLayer(const RunContext& context) const;
   std::vector<std::vector<double>> lastValues(Transport& transport) const;
   void resume(Transport& transport, CriticalPointTracker& tracker) const;
 
@@ -186,6 +188,18 @@ class CriticalTracking final : public FeatureTracking {
   TrajectoryPieces history_;  // of all steps on this rank
   Step step_;
 };
+
+/// Collective. Warns if there are no critical points because the field cannot vary along an axis.
+void CriticalTracking::warnOfOneLayer(const RunContext& context) const {
+  if (step_.domain->dimension() < 3) return;
+  const int axis = axisOfOneLayer(context.transport, step_.leaves);
+  if (axis >= 0 && context.transport.rank() == 0)
+    context.warn(
+        std::string("There are no critical points: the mesh is one cell thick along ") +
+        "XYZ"[axis] +
+        ", where the field does not vary; apply Slice, or Extract Subset with one layer of "
+        "points, and track the critical points of its output.");
+}
 
 /// Collective. Throws Error if the mesh or the kind of field differs from that of the last step.
 void CriticalTracking::checkMesh(Transport& transport, bool isVector) const {
@@ -291,6 +305,7 @@ bool CriticalTracking::write(const RunContext& context, const FeatureTrackerSett
   for (const TrajectoryPieces& block : step_.pieces)
     forPointsOfStep(block, last, [&](std::size_t, const CriticalPoint&) { ++points; });
   points = allreduce(transport, ReduceOp::Sum, points);
+  if (points == 0) warnOfOneLayer(context);
   const CriticalOutput output(now_.field.isVector != 0, step_.domain->dimension());
   collectively(transport, [&] {
     outputs.mesh->ShallowCopy(input);

@@ -9,8 +9,9 @@
 #include <tuple>
 
 #include "Common/FreshArray.h"
-#include "Common/NamedArrays.h"
 #include "Features/TrajectoryCells.h"
+#include "Output/NamedArrays.h"
+#include "Output/TableColumns.h"
 
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Error.h"

@@ -6,6 +6,7 @@
 #include <vtkPolyData.h>
 #include <vtkTable.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,19 @@ void FeatureTrackerState::planToResume(const std::string& directory) {
                                                              : Fit::IsLater;
                    });
 }
+
+FeatureTrackerRun::FeatureTrackerRun(const RunContext& context,
+                                     const FeatureTrackerSettings& settings,
+                                     FeatureTrackerState& state)
+    : context_{context.transport, context.statistics,
+               [monitor = context.monitor, &plan = state.time](double share) {
+                 const auto done = static_cast<double>(plan.next() - plan.first());
+                 const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
+                 return monitor(std::min(1.0, (done + share) / all));
+               },
+               context.agreeOnAbort, context.warn},
+      settings_(settings),
+      state_(state) {}
 
 /// Collective. The time of the step.
 /// @param isPassedOver  set if the input is not at the requested time, and later steps follow

@@ -46,8 +46,7 @@ struct FeatureTrackerState {
 class FeatureTrackerRun {
  public:
   FeatureTrackerRun(const RunContext& context, const FeatureTrackerSettings& settings,
-                    FeatureTrackerState& state)
-      : context_(context), settings_(settings), state_(state) {}
+                    FeatureTrackerState& state);
 
   /// Collective. Adds a step, and writes the outputs if it is the last one of the plan.
   /// @return false after an abort
@@ -62,7 +61,7 @@ class FeatureTrackerRun {
   void begin(double time);
   void writeCheckpoint();
 
-  const RunContext& context_;
+  const RunContext context_;  // its progress is that of all steps of the plan
   const FeatureTrackerSettings& settings_;
   FeatureTrackerState& state_;
   bool isUnderWay_ = false;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <vtkCellData.h>
+#include <vtkDataArray.h>
 #include <vtkDataObject.h>
-#include <vtkDataSet.h>
-#include <vtkDataSetAttributes.h>
 #include <vtkFieldData.h>
 #include <vtkIdTypeArray.h>
-#include <vtkPointData.h>
 #include <vtkPolyData.h>
 #include <vtkTable.h>
 
@@ -20,12 +17,13 @@
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
-#include "Common/NamedArrays.h"
 #include "Common/RunStatistics.h"
 #include "Features/CellSearch.h"
 #include "Features/FeatureCells.h"
 #include "Features/FeatureHistory.h"
 #include "Features/FeatureTracking.h"
+#include "Output/ActiveScalars.h"
+#include "Output/NamedArrays.h"
 #include "Regions/KeptDomain.h"
 #include "Regions/RangeRegions.h"
 #include "Regions/RegionArrays.h"
@@ -162,7 +160,7 @@ class RegionTracking final : public FeatureTracking {
   std::vector<FeatureOverlap> overlapsWith(const Moment& before, Transport& transport,
                                            const FeatureTrackerSettings& settings, double time);
   void track(Transport& transport, const FeatureTrackerSettings& settings, double time);
-  void addTracks(Transport& transport, vtkDataObject* output) const;
+  ElementIds trackIds(Transport& transport) const;
 
   Moment before_;  // the step before, for takeBack()
   Moment now_;
@@ -415,8 +413,8 @@ bool RegionTracking::addStep(const RunContext& context, const FeatureTrackerSett
   return true;
 }
 
-/// Collective. Adds the arrays TrackId beside the arrays RegionId.
-void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) const {
+/// Collective. The tracks of cells and points, from their regions.
+ElementIds RegionTracking::trackIds(Transport& transport) const {
   const ShownRange& range = step_.ranges.front();
   std::vector<std::int64_t> regions;
   collectively(transport, [&] {
@@ -439,21 +437,14 @@ void RegionTracking::addTracks(Transport& transport, vtkDataObject* output) cons
     }
     return copy;
   };
+  ElementIds ids;
   collectively(transport, [&] {
     const TracksOfRegions trackOf(std::move(regions), std::move(tracks));
-    const std::vector<Leaf> leaves = leavesOf(output);
-    for (std::size_t n = 0; n < leaves.size(); ++n) {
-      leaves[n].dataSet->GetCellData()->AddArray(tracksAt(range.cells[n], trackOf));
-      leaves[n].dataSet->GetPointData()->AddArray(tracksAt(range.points[n], trackOf));
-    }
-    forEachDataSet(output, [&](vtkDataObject* object) {
-      for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT}) {
-        vtkDataSetAttributes* attributes = object->GetAttributes(type);
-        if (attributes && !attributes->HasArray("TrackId"))
-          attributes->AddArray(freshArray<vtkIdTypeArray>("TrackId", 1, 0));
-      }
-    });
+    ids.name = "TrackId";
+    for (const auto& cells : range.ids.cells) ids.cells.push_back(tracksAt(cells, trackOf));
+    for (const auto& points : range.ids.points) ids.points.push_back(tracksAt(points, trackOf));
   });
+  return ids;
 }
 
 bool RegionTracking::write(const RunContext& context, const FeatureTrackerSettings& settings,
@@ -461,15 +452,18 @@ bool RegionTracking::write(const RunContext& context, const FeatureTrackerSettin
   ShownRange& range = step_.ranges.front();
   showRegions(context.transport, *step_.domain, step_.leaves, nameOfRange(0), {}, true, true,
               range);
+  const ElementIds tracks = trackIds(context.transport);
   collectively(context.transport, [&] {
-    writeData(input, step_.ranges, true, false, outputs.mesh);
+    std::vector<const ElementIds*> extracted;
+    if (settings.regions.extractRegions) extracted.push_back(&range.ids);
+    writeData(input, {&range.ids, &tracks}, extracted, outputs.mesh);
+    setActiveScalars(outputs.mesh, vtkDataObject::CELL, "TrackId");
     writeTable(step_.ranges, outputs.features);
     addTrackColumns(step_.tracked, now_.time, outputs.features);
     history_.writeTrajectories(outputs.trajectories);
     history_.writeEvents(outputs.events);
     history_.writeEdges(outputs.edges);
   });
-  addTracks(context.transport, outputs.mesh);
   addCounts(outputs.mesh->GetFieldData(), {{"NumberOfRegions", range.regions.numbered.table.total},
                                            {"NumberOfTracks", step_.graph->tracks()}});
   context.statistics.count("Blocks", static_cast<std::int64_t>(step_.leaves.size()));

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "Common/NamedArrays.h"
+#include "Output/NamedArrays.h"
 
 namespace tributary {
 
@@ -39,7 +39,7 @@ void makeTrajectoryCells(vtkPoints* places, Span<const std::size_t> offsets,
   output->SetPoints(places);
   output->SetVerts(vertices);
   output->SetLines(lines);
-  output->GetCellData()->AddArray(track);
+  output->GetCellData()->SetScalars(track);
   for (vtkDataArray* array : arrays) output->GetPointData()->AddArray(array);
 }
 

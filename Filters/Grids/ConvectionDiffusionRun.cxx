@@ -23,6 +23,9 @@
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Output/ActiveScalars.h"
+#include "Output/NamedArrays.h"
+#include "Output/TableColumns.h"
 #include "Velocity/FaceVelocity.h"
 
 #include "Tributary/Base/Error.h"
@@ -37,6 +40,8 @@ namespace {
 using Source = ConvectionDiffusionSettings::Source;
 
 constexpr double MaximumSubsteps = 1e6;
+/// Larger ones are reported.
+constexpr double LargeCourantNumber = 10;
 
 /// Visits the cells of a box with their places, x fastest.
 template <class Visit>
@@ -224,6 +229,29 @@ ConvectionDiffusionOptions ConvectionDiffusionRun::makeOptions() const {
   return options;
 }
 
+/// Local. The progress of the request, of which a share of the present step is done.
+double ConvectionDiffusionRun::progress(double share) const {
+  // The initial concentration is no step to solve.
+  const std::int64_t before = std::max<std::int64_t>(state_.first - 1, 0);
+  const std::int64_t all = std::max<std::int64_t>(state_.goal - before, 1);
+  const std::int64_t done = std::max<std::int64_t>(state_.done - before, 0);
+  return std::min(1.0, (static_cast<double>(done) + share) / static_cast<double>(all));
+}
+
+/// Local, for one rank. Warns once of a large Courant number, unless Maximum
+/// Courant Number allows it.
+void ConvectionDiffusionRun::warnOfCourantNumber() {
+  if (settings_.maximumCourantNumber > 0 || state_.courant <= LargeCourantNumber) return;
+  if (state_.courant == std::exchange(state_.reportedCourant, state_.courant)) return;
+  const double length = state_.times[index(state_.done + 1)] - state_.times[index(state_.done)];
+  std::ostringstream text;
+  text << "In a step the flow passes " << state_.courant
+       << " cells (the Courant number), so the concentration is smeared; set Time Step to "
+       << length / state_.courant
+       << " or less, or Maximum Courant Number to 1, which divides steps.";
+  context_.warn(text.str());
+}
+
 /// @param length  of the step, 0 for the steady state
 /// @return false after an abort
 bool ConvectionDiffusionRun::solveStep(double length, std::int64_t substeps, double time) {
@@ -244,12 +272,10 @@ bool ConvectionDiffusionRun::solveStep(double length, std::int64_t substeps, dou
 /// @return false after an abort
 bool ConvectionDiffusionRun::solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number,
                                           std::int64_t substeps, double time) {
-  const double all = static_cast<double>(std::max<std::int64_t>(state_.times.size(), 2) - 1);
-  const double progress = (static_cast<double>(std::max<std::int64_t>(state_.done, 0)) +
-                           static_cast<double>(number) / static_cast<double>(substeps)) /
-                          all;
-  const IterationResult result =
-      solver.step(state_.source, [&] { return context_.monitor(progress); });
+  const IterationResult result = solver.step(state_.source, [&](double share) {
+    return context_.monitor(
+        progress((static_cast<double>(number) + share) / static_cast<double>(substeps)));
+  });
   iterations_ += solver.statistics();
   if (context_.agreeOnAbort(result.verdict == Verdict::Aborted)) return false;
   if (result.verdict != Verdict::Converged) {
@@ -293,6 +319,7 @@ bool ConvectionDiffusionRun::solveSteps() {
       const double begin = state_.times[index(state_.done)];
       const double end = state_.times[index(state_.done + 1)];
       if (!solveStep(end - begin, substepsOf(end - begin), end)) return false;
+      if (state_.done == 0 && transport_.rank() == 0) warnOfCourantNumber();
     }
     ++state_.done;
     state_.past.push_back(state_.times[index(state_.done)]);
@@ -318,8 +345,8 @@ void ConvectionDiffusionRun::write(vtkDataObject* input, vtkDataObject* output) 
         ++piece;
       }
       dataSet->GetCellData()->AddArray(array);
-      dataSet->GetCellData()->SetActiveScalars("Concentration");
     });
+    setActiveScalars(output, vtkDataObject::CELL, "Concentration");
   });
 }
 
@@ -349,22 +376,16 @@ void ConvectionDiffusionRun::writeTotals(vtkDataObject* output) {
 void ConvectionDiffusionRun::writeHistory(vtkTable* history) const {
   using Row = ConvectionDiffusionState::HistoryRow;
   history->Initialize();
-  const auto column = [&](const char* name, auto* array, auto&& valueOf) {
-    array->SetName(name);
-    for (const Row& row : state_.history) array->InsertNextValue(valueOf(row));
-    history->AddColumn(array);
-  };
-  column("Step", vtkNew<vtkIdTypeArray>().Get(), [](const Row& row) { return row.step; });
-  column("Time", vtkNew<vtkDoubleArray>().Get(), [](const Row& row) { return row.time; });
-  column("Substep", vtkNew<vtkIdTypeArray>().Get(), [](const Row& row) { return row.substep; });
-  column("Iterations", vtkNew<vtkIdTypeArray>().Get(),
-         [](const Row& row) { return row.sample.iterations; });
-  column("Seconds", vtkNew<vtkDoubleArray>().Get(),
-         [](const Row& row) { return row.sample.seconds; });
-  column("Residual", vtkNew<vtkDoubleArray>().Get(),
-         [](const Row& row) { return row.sample.norm; });
-  column("Verified", vtkNew<vtkIdTypeArray>().Get(),
-         [](const Row& row) { return row.sample.verified ? 1 : 0; });
+  const auto& rows = state_.history;
+  addColumns(
+      history,
+      {numbers("Step", rows, [](const Row& row) { return row.step; }),
+       values("Time", rows, [](const Row& row) { return row.time; }),
+       numbers("Substep", rows, [](const Row& row) { return row.substep; }),
+       numbers("Iterations", rows, [](const Row& row) { return row.sample.iterations; }),
+       values("Seconds", rows, [](const Row& row) { return row.sample.seconds; }),
+       values("Residual", rows, [](const Row& row) { return row.sample.norm; }),
+       numbers("Verified", rows, [](const Row& row) { return row.sample.verified ? 1 : 0; })});
 }
 
 /// Local. Whether the grid or this rank's box is not that of the concentration.
@@ -408,7 +429,7 @@ void ConvectionDiffusionState::plan(std::int64_t requestedGoal, Basis basis, boo
   const bool isPrefix =
       past.size() <= times.size() && std::equal(past.begin(), past.end(), times.begin());
   restart = !isWhole || !(requested == started) || !isPrefix || goal < done;
-  next = restart ? 0 : std::min(done + 1, goal);
+  first = next = restart ? 0 : std::min(done + 1, goal);
 }
 
 bool ConvectionDiffusionRun::execute(vtkDataObject* input, vtkDataObject* source,

@@ -83,6 +83,7 @@ struct ConvectionDiffusionState {
   std::vector<double> times;  ///< the initial time and the ends of all steps; empty if steady
   bool inputVaries = false;   ///< whether an input has more than one time step
   Basis requested;            ///< of the next execution
+  std::int64_t first = 0;     ///< index of the first step of the request
   std::int64_t next = 0;      ///< index of the first step of the next execution
   std::int64_t goal = 0;      ///< index of the last step requested; -1 if steady
   bool restart = true;        ///< whether to start from the initial concentration
@@ -100,6 +101,7 @@ struct ConvectionDiffusionState {
   std::vector<HistoryRow> history;    ///< on rank 0
   double residual = 0;                ///< of the last step, as are the values below
   double courant = 0;
+  double reportedCourant = 0;  ///< of the last warning
   std::int64_t iterations = 0;
   std::int64_t substeps = 0;
 
@@ -135,6 +137,8 @@ class ConvectionDiffusionRun {
   void initialize();
   [[nodiscard]] bool solveSteps();
   std::int64_t substepsOf(double length) const;
+  double progress(double share) const;
+  void warnOfCourantNumber();
   [[nodiscard]] bool solveStep(double length, std::int64_t substeps, double time);
   [[nodiscard]] bool solveSubstep(ConvectionDiffusionSolver& solver, std::int64_t number,
                                   std::int64_t substeps, double time);

@@ -19,9 +19,10 @@
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
-#include "Common/NamedArrays.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Output/ActiveScalars.h"
+#include "Output/NamedArrays.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -32,6 +33,9 @@ namespace tributary {
 namespace {
 
 using Unknown = HarmonicFillSettings::Unknown;
+
+/// The array with which VTK's probes mark the points inside of their source.
+constexpr const char* ValidPointMask = "vtkValidPointMask";
 
 /// For messages.
 std::string nameOf(const std::string& array, bool isAtCells) {
@@ -56,7 +60,14 @@ bool canBeFilled(vtkDataSetAttributes* attributes, int index) {
   return attribute != vtkDataSetAttributes::GLOBALIDS &&
          attribute != vtkDataSetAttributes::PEDIGREEIDS &&
          array->GetName() != std::string(vtkDataSetAttributes::GhostArrayName()) &&
-         array->GetName() != std::string("vtkValidPointMask");
+         array->GetName() != std::string(ValidPointMask);
+}
+
+/// Whether a component of a tuple is NaN.
+bool hasNaN(vtkDataArray* array, vtkIdType tuple) {
+  for (int c = 0; c < array->GetNumberOfComponents(); ++c)
+    if (std::isnan(array->GetComponent(tuple, c))) return true;
+  return false;
 }
 
 /// Whether a mask has one number for each point, or for each cell.
@@ -176,11 +187,13 @@ void HarmonicFillRun::checkMarks(const std::vector<Task>& tasks) const {
 /// point or cell of the piece.
 template <class Mark>
 void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark&& mark) const {
+  vtkUnsignedCharArray* const ghosts =
+      marksBlanked() && !task.isAtCells ? pointGhosts(piece.dataSet) : nullptr;
+  const auto isHidden = [&](vtkIdType i) {
+    return ghosts && (ghosts->GetValue(i) & vtkDataSetAttributes::HIDDENPOINT) != 0;
+  };
   if (settings_.unknown == Unknown::Blanked) {
-    if (vtkUnsignedCharArray* ghosts = pointGhosts(piece.dataSet))
-      mark([&](vtkIdType i) {
-        return (ghosts->GetValue(i) & vtkDataSetAttributes::HIDDENPOINT) != 0;
-      });
+    mark(isHidden);
     return;
   }
   if (settings_.unknown == Unknown::Mask) {
@@ -194,17 +207,26 @@ void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark
     return;
   }
   vtkDataArray* array = arrayOf(piece, task);
-  const bool isValue = settings_.unknown == Unknown::Value;
+  if (settings_.unknown == Unknown::Missing) {
+    const PieceArray valid{attributesOf(piece.dataSet, task.isAtCells)->GetArray(ValidPointMask),
+                           task.isAtCells};
+    const bool hasMask = !task.isAtCells && isMask(valid, piece.dataSet);
+    mark([&](vtkIdType i) {
+      return isHidden(i) || (hasMask && valid.array->GetComponent(i, 0) == 0) || hasNaN(array, i);
+    });
+    return;
+  }
+  if (settings_.unknown == Unknown::NotANumber) {
+    mark([&](vtkIdType i) { return hasNaN(array, i); });
+    return;
+  }
   // Rounded as a value in the array.
   const double value = array->GetDataType() == VTK_FLOAT
                            ? static_cast<float>(settings_.unknownValue)
                            : settings_.unknownValue;
   mark([&](vtkIdType i) {
     bool is = false;
-    for (int c = 0; c < task.components; ++c) {
-      const double one = array->GetComponent(i, c);
-      is = is || (isValue ? one == value : std::isnan(one));
-    }
+    for (int c = 0; c < task.components; ++c) is = is || array->GetComponent(i, c) == value;
     return is;
   });
 }
@@ -213,10 +235,6 @@ void HarmonicFillRun::markUnknown(const GridPiece& piece, const Task& task, Mark
 std::vector<std::uint8_t> HarmonicFillRun::unknownOf(const GridSites& sites, const Task& task) {
   std::vector<std::uint8_t> unknown;
   collectively(transport_, [&] {
-    if (settings_.unknown == Unknown::Blanked && task.isAtCells) {
-      unknown = cells_.hidden;
-      return;
-    }
     unknown.assign(sites.count(), 0);
     for (const GridSites::Source& source : sites.sources) {
       const CellRange& range = sites.pieces[source.piece];
@@ -228,6 +246,8 @@ std::vector<std::uint8_t> HarmonicFillRun::unknownOf(const GridSites& sites, con
         });
       });
     }
+    for (std::size_t cell = 0; marksBlanked() && task.isAtCells && cell < unknown.size(); ++cell)
+      unknown[cell] |= cells_.hidden[cell];
   });
   return unknown;
 }
@@ -348,21 +368,38 @@ bool HarmonicFillRun::fill(const GridSites& sites, double begin, double share, F
   return true;
 }
 
+/// Local. The arrays with an outcome, for messages.
+std::string HarmonicFillRun::namesOf(Filled::Outcome outcome) const {
+  std::string names;
+  for (const Filled& filled : filled_)
+    if (filled.outcome == outcome)
+      names += (names.empty() ? "" : ", ") + nameOf(filled.task.name, filled.task.isAtCells);
+  return names;
+}
+
 /// Local, with the same result on all ranks. Arrays without a known value remain as they are, which
 /// is an error only if there are no others.
 void HarmonicFillRun::reportWithoutValues() const {
-  std::string names;
-  bool areAll = true;
-  for (const Filled& filled : filled_) {
-    const bool isOne = filled.outcome == Filled::Outcome::NothingKnown;
-    areAll = areAll && isOne;
-    if (isOne)
-      names += (names.empty() ? "" : ", ") + nameOf(filled.task.name, filled.task.isAtCells);
+  using Outcome = Filled::Outcome;
+  const auto isNone = [&](Outcome outcome) {
+    return std::none_of(filled_.begin(), filled_.end(),
+                        [&](const Filled& one) { return one.outcome == outcome; });
+  };
+  if (isNone(Outcome::Filled) && isNone(Outcome::NothingKnown)) {
+    if (transport_.rank() == 0)
+      context_.warn(
+          filled_.empty()
+              ? "There is no array to fill; choose Point Arrays or Cell Arrays."
+              : "Nothing is filled, because no value is unknown in " +
+                    namesOf(Outcome::NothingUnknown) +
+                    "; choose other arrays, or set Unknown to what marks unknown values.");
+    return;
   }
+  const std::string names = namesOf(Outcome::NothingKnown);
   if (names.empty()) return;
   const std::string text = "nothing is known in " + names +
                            ": all values are unknown; choose other arrays, or check Unknown";
-  if (areAll) throw Error(text);
+  if (isNone(Outcome::Filled) && isNone(Outcome::NothingUnknown)) throw Error(text);
   if (transport_.rank() == 0) context_.warn("The other arrays are filled, but " + text + ".");
 }
 
@@ -446,10 +483,14 @@ void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
       if (!dataSet) return;
       writeFilled(dataSet, piece);
-      if (settings_.unknown == Unknown::Blanked && settings_.showFilled && !filled_.empty())
-        showHidden(dataSet);
+      if (marksBlanked() && settings_.showFilled && !filled_.empty()) showHidden(dataSet);
       piece += dataSet->GetNumberOfCells() > 0 ? 1 : 0;
     });
+    if (!filled_.empty()) {
+      const Task& first = filled_.front().task;
+      setActiveScalars(output, first.isAtCells ? vtkDataObject::CELL : vtkDataObject::POINT,
+                       first.name.c_str());
+    }
     writeFieldData(output);
   });
 }

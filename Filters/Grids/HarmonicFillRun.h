@@ -27,11 +27,11 @@ namespace tributary {
 
 /// The properties of vtkAsyncHarmonicFill that one execution needs; see there.
 struct HarmonicFillSettings {
-  enum class Unknown { NotANumber, Mask, Blanked, Value };
+  enum class Unknown { NotANumber, Mask, Blanked, Value, Missing };
 
   std::vector<std::string> pointArrays, cellArrays;
   FillSmoothness smoothness = FillSmoothness::Harmonic;
-  Unknown unknown = Unknown::NotANumber;
+  Unknown unknown = Unknown::Missing;
   ArrayChoice mask;  ///< chooses point data or cell data only
   bool invertMask = false;
   double unknownValue = 0;
@@ -87,6 +87,10 @@ class HarmonicFillRun {
   void checkMarks(const std::vector<Task>& tasks) const;
   vtkDataArray* arrayOf(const GridPiece& piece, const Task& task) const;
   std::vector<std::uint8_t> unknownOf(const GridSites& sites, const Task& task);
+  bool marksBlanked() const {
+    using Unknown = HarmonicFillSettings::Unknown;
+    return settings_.unknown == Unknown::Blanked || settings_.unknown == Unknown::Missing;
+  }
   template <class Mark>
   void markUnknown(const GridPiece& piece, const Task& task, Mark&& mark) const;
   [[nodiscard]] bool fill(const GridSites& sites, double begin, double share, Filled& filled);
@@ -96,6 +100,7 @@ class HarmonicFillRun {
   void makeSolver(const GridSites& sites, const Task& task, std::vector<std::uint8_t>&& unknown);
   HarmonicFillOptions makeOptions() const;
   void retireSolver();
+  std::string namesOf(Filled::Outcome outcome) const;
   void reportWithoutValues() const;
   [[noreturn]] void throwNotConverged(const Task& task, const HarmonicFillResult& result) const;
   void write(vtkDataObject* input, vtkDataObject* output);

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "Common/RunStatistics.h"
+#include "Output/ActiveScalars.h"
 #include "Regions/KeptDomain.h"
 
 #include "Tributary/Collective/Agree.h"
@@ -59,7 +60,8 @@ bool ConnectivityRun::labelRange(std::size_t number) {
   if (context_.agreeOnAbort(range.regions.aborted)) return false;
   range.selection = select(range.regions);
   showRegions(context_.transport, *domain_, leaves_, nameOfRange(number), measured_.names,
-              settings_.colorRegions || settings_.extractRegions, settings_.colorRegions, range);
+              settings_.colorRegions || settings_.regions.extractRegions, settings_.colorRegions,
+              range);
   range.regions.labeled.clear();  // their memory is for the next range
   context_.monitor(done + step);
   return true;
@@ -67,7 +69,13 @@ bool ConnectivityRun::labelRange(std::size_t number) {
 
 void ConnectivityRun::write(vtkDataObject* input, vtkDataObject* output, vtkTable* table) {
   collectively(context_.transport, [&] {
-    writeData(input, ranges_, settings_.colorRegions, settings_.extractRegions, output);
+    std::vector<const ElementIds*> ids;
+    for (const ShownRange& range : ranges_) ids.push_back(&range.ids);
+    const std::vector<const ElementIds*> none;
+    writeData(input, settings_.colorRegions ? ids : none,
+              settings_.regions.extractRegions ? ids : none, output);
+    if (settings_.colorRegions)
+      setActiveScalars(output, vtkDataObject::CELL, nameOfRange(0).c_str());
     writeTable(ranges_, table);
   });
   vtkNew<vtkIdTypeArray> total;

@@ -37,8 +37,7 @@ struct ConnectivitySettings {
 
   RegionSettings regions;
   Extraction extraction = Extraction::All;
-  bool extractRegions = false;  ///< Whether to output only the cells of selected regions.
-  bool colorRegions = true;     ///< Whether to add the RegionId arrays.
+  bool colorRegions = true;  ///< Whether to add the RegionId arrays.
   RegionOrder order = RegionOrder::LeastKey;
   std::vector<std::int64_t> seeds;         ///< With PointSeeded and CellSeeded.
   std::vector<std::int64_t> specified;     ///< With Specified.

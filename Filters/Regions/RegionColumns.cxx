@@ -45,7 +45,8 @@ RegionColumns::RegionColumns(const RangeRegions& regions, const RegionSelection&
   points_ = integers("Points");
   double* const measures = doubles("Measure", 1);
   double* const centroids = doubles("Centroid", 3);
-  double* const bounds = doubles("Bounds", 6);
+  double* const lowest = doubles("BoundsMin", 3);
+  double* const highest = doubles("BoundsMax", 3);
   unsigned char* wraps = nullptr;
   if (regions.wrapped.isPeriodic()) {
     auto array = freshArray<vtkUnsignedCharArray>("Wraps", 3, rows);
@@ -71,8 +72,8 @@ RegionColumns::RegionColumns(const RangeRegions& regions, const RegionSelection&
         regions.wrapped.placeOf(table.first + static_cast<std::int64_t>(i), facts, scales);
     for (std::size_t a = 0; a < 3; ++a) {
       centroids[3 * row + a] = place.centroid[a];
-      bounds[6 * row + 2 * a] = place.lo[a] + 0.0;  // -0 is 0
-      bounds[6 * row + 2 * a + 1] = place.hi[a] + 0.0;
+      lowest[3 * row + a] = place.lo[a] + 0.0;  // -0 is 0
+      highest[3 * row + a] = place.hi[a] + 0.0;
       if (wraps) wraps[3 * row + a] = place.wraps[a] ? 1 : 0;
     }
     constexpr double NaN = std::numeric_limits<double>::quiet_NaN();

@@ -26,7 +26,8 @@ struct RegionSettings {
   std::vector<std::array<double, 2>> scalarRanges;  ///< With scalarConnectivity.
   Through through = Through::Points;
   bool labelConnectivity = false;
-  double tolerance = 0;  ///< A fraction of a cell's diagonal.
+  double tolerance = 0;         ///< A fraction of a cell's diagonal.
+  bool extractRegions = false;  ///< Whether to output only the cells in regions.
   PeriodicSettings periodic;
   UnionMethod method = UnionMethod::TreeUnion;
   ExchangeOptions exchange;

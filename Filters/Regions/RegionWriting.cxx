@@ -23,6 +23,7 @@
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
+#include "Output/TableColumns.h"
 #include "Regions/ExtractedCells.h"
 #include "Regions/Pieces/HyperTrees.h"
 
@@ -31,34 +32,34 @@
 namespace tributary {
 namespace {
 
-void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
+void writeExtracted(vtkDataObject* input, const std::vector<const ElementIds*>& extracted,
                     vtkDataObject* output) {
-  std::map<vtkDataObject*, vtkSmartPointer<vtkDataObject>> extracted;
+  std::map<vtkDataObject*, vtkSmartPointer<vtkDataObject>> parts;
   const std::vector<Leaf> leaves = leavesAndTreesOf(input);
   for (std::size_t n = 0; n < leaves.size(); ++n) {
     std::vector<vtkIdType> ids;
     const vtkIdType count = leaves[n].cells();
     for (vtkIdType c = 0; c < count; ++c)
-      for (const ShownRange& range : ranges)
-        if (range.cells[n]->GetValue(c) >= 0) {
+      for (const ElementIds* array : extracted)
+        if (array->cells[n]->GetValue(c) >= 0) {
           ids.push_back(c);
           break;
         }
     if (leaves[n].trees)
-      extracted[leaves[n].trees] = maskOthers(leaves[n].trees, ids);
+      parts[leaves[n].trees] = maskOthers(leaves[n].trees, ids);
     else
-      extracted[leaves[n].dataSet] = extractCells(leaves[n].dataSet, ids);
+      parts[leaves[n].dataSet] = extractCells(leaves[n].dataSet, ids);
   }
   auto* tree = vtkDataObjectTree::SafeDownCast(input);
   auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
   if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
-    if (extracted.count(input) != 0) output->ShallowCopy(extracted[input]);
+    if (parts.count(input) != 0) output->ShallowCopy(parts[input]);
   } else if (tree && outputTree) {
     outputTree->CopyStructure(tree);
     auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
     for (iterator->InitTraversal(); !iterator->IsDoneWithTraversal(); iterator->GoToNextItem()) {
-      const auto leaf = extracted.find(iterator->GetCurrentDataObject());
-      if (leaf != extracted.end()) outputTree->SetDataSet(iterator, leaf->second);
+      const auto leaf = parts.find(iterator->GetCurrentDataObject());
+      if (leaf != parts.end()) outputTree->SetDataSet(iterator, leaf->second);
     }
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(output)) {
     // A hierarchy's data sets must be images there: here its levels are put one after the other,
@@ -67,8 +68,8 @@ void writeExtracted(vtkDataObject* input, const std::vector<ShownRange>& ranges,
     unsigned int block = 0;
     for (unsigned int level = 0; hierarchy && level < hierarchy->GetNumberOfLevels(); ++level)
       for (unsigned int i = 0; i < hierarchy->GetNumberOfDataSets(level); ++i, ++block) {
-        const auto leaf = extracted.find(hierarchy->GetDataSet(level, i));
-        blocks->SetBlock(block, leaf != extracted.end() ? leaf->second : nullptr);
+        const auto leaf = parts.find(hierarchy->GetDataSet(level, i));
+        blocks->SetBlock(block, leaf != parts.end() ? leaf->second : nullptr);
       }
   }
   output->GetFieldData()->PassData(input->GetFieldData());
@@ -88,6 +89,7 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
     // What follows does not need them.
     table.regions = RegionFactsList();
     table.values = ValueFactsList();
+    range.ids.name = name;
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       auto& selected = isSelected.emplace_back();
       for (const auto& region : range.regions.numbered.ofSet[n])
@@ -95,10 +97,10 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
       const auto make = [&](bool isWanted, vtkIdType count) {
         return isWanted ? freshArray<vtkIdTypeArray>(name.c_str(), 1, count) : nullptr;
       };
-      range.cells.push_back(make(atCells, leaves[n].cells()));
-      range.points.push_back(make(atPoints && leaves[n].dataSet, leaves[n].points()));
-      cells.push_back(range.cells.back() ? range.cells.back()->GetPointer(0) : nullptr);
-      points.push_back(range.points.back() ? range.points.back()->GetPointer(0) : nullptr);
+      range.ids.cells.push_back(make(atCells, leaves[n].cells()));
+      range.ids.points.push_back(make(atPoints && leaves[n].dataSet, leaves[n].points()));
+      cells.push_back(range.ids.cells.back() ? range.ids.cells.back()->GetPointer(0) : nullptr);
+      points.push_back(range.ids.points.back() ? range.ids.points.back()->GetPointer(0) : nullptr);
     }
   });
   WrittenRegions written =
@@ -111,62 +113,56 @@ std::string nameOfRange(std::size_t range) {
   return range == 0 ? "RegionId" : "RegionId_" + std::to_string(range);
 }
 
-void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool withArrays,
-               bool extract, vtkDataObject* output) {
+void writeData(vtkDataObject* input, const std::vector<const ElementIds*>& added,
+               const std::vector<const ElementIds*>& extracted, vtkDataObject* output) {
   // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
   auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
   whole->ShallowCopy(input);
   const std::vector<Leaf> leaves = leavesAndTreesOf(whole);
-  for (std::size_t n = 0; withArrays && n < leaves.size(); ++n)
-    for (const ShownRange& range : ranges) {
-      leaves[n].cellData()->AddArray(range.cells[n]);
-      if (leaves[n].dataSet) leaves[n].dataSet->GetPointData()->AddArray(range.points[n]);
+  for (std::size_t n = 0; n < leaves.size(); ++n)
+    for (const ElementIds* array : added) {
+      leaves[n].cellData()->AddArray(array->cells[n]);
+      if (leaves[n].dataSet) leaves[n].dataSet->GetPointData()->AddArray(array->points[n]);
     }
   // Data sets without points are no leaves, but should have the arrays that others have.
   forEachDataSet(whole, [&](vtkDataObject* object) {
     const bool isLeaf = std::any_of(leaves.begin(), leaves.end(),
                                     [&](const Leaf& leaf) { return leaf.object() == object; });
-    for (std::size_t r = 0; withArrays && !isLeaf && r < ranges.size(); ++r)
-      for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT}) {
-        vtkNew<vtkIdTypeArray> none;
-        none->SetName(nameOfRange(r).c_str());
+    if (isLeaf) return;
+    for (const ElementIds* array : added)
+      for (const int type : {vtkDataObject::CELL, vtkDataObject::POINT})
         if (vtkDataSetAttributes* attributes = object->GetAttributes(type))
-          attributes->AddArray(none);
-      }
+          attributes->AddArray(freshArray<vtkIdTypeArray>(array->name.c_str(), 1, 0));
   });
-  if (extract)
-    writeExtracted(whole, ranges, output);
-  else
+  if (extracted.empty())
     output->ShallowCopy(whole);
+  else
+    writeExtracted(whole, extracted, output);
 }
 
 void writeTable(const std::vector<ShownRange>& ranges, vtkTable* table) {
+  const auto& first = ranges.front().columns.arrays();
   if (ranges.size() == 1) {
-    for (const auto& column : ranges.front().columns.arrays()) table->AddColumn(column);
+    addColumns(table, {first.begin(), first.end()});
     return;
   }
   vtkIdType rows = 0;
   for (const ShownRange& range : ranges) rows += range.columns.rows();
-  for (std::size_t c = 0; c < ranges.front().columns.arrays().size(); ++c) {
-    vtkDataArray* const like = ranges.front().columns.arrays()[c];
-    auto joined = vtkSmartPointer<vtkDataArray>::Take(like->NewInstance());
-    joined->SetName(like->GetName());
-    joined->SetNumberOfComponents(like->GetNumberOfComponents());
-    setFreshTuples(joined, rows);
+  const auto numbers = freshArray<vtkIntArray>("Range", 1, rows);
+  int* number = numbers->GetPointer(0);
+  for (std::size_t r = 0; r < ranges.size(); ++r)
+    number = std::fill_n(number, ranges[r].columns.rows(), static_cast<int>(r));
+  std::vector<vtkSmartPointer<vtkDataArray>> joined{numbers};
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    joined.push_back(freshArrayOf(first[c]->GetDataType(), first[c]->GetName(),
+                                  first[c]->GetNumberOfComponents(), rows));
     vtkIdType at = 0;
     for (const ShownRange& range : ranges) {
-      joined->InsertTuples(at, range.columns.rows(), 0, range.columns.arrays()[c]);
+      joined.back()->InsertTuples(at, range.columns.rows(), 0, range.columns.arrays()[c]);
       at += range.columns.rows();
     }
-    table->AddColumn(joined);
-    if (c > 0) continue;
-    // Behind the ids.
-    const auto numbers = freshArray<vtkIntArray>("Range", 1, rows);
-    int* number = numbers->GetPointer(0);
-    for (std::size_t r = 0; r < ranges.size(); ++r)
-      number = std::fill_n(number, ranges[r].columns.rows(), static_cast<int>(r));
-    table->AddColumn(numbers);
   }
+  addColumns(table, {joined.begin(), joined.end()});
 }
 
 }  // namespace tributary

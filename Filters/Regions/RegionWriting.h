@@ -18,15 +18,21 @@ class vtkTable;
 
 namespace tributary {
 
-// The outputs of vtkAsyncConnectivity. All functions except for showRegions() are local.
+// The outputs of filters on regions. All functions except for showRegions() are local.
+
+/// An array of ids of cells and points; negative where there is none.
+struct ElementIds {
+  std::string name;
+  /// For each leaf, the values at its cells and points, or null.
+  std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
+};
 
 /// The regions of one range and their output arrays.
 struct ShownRange {
   RangeRegions regions;
   RegionSelection selection;
   RegionColumns columns;  ///< The rows of the selected regions in the share of this rank.
-  /// For each leaf, the values at its cells and points, or null.
-  std::vector<vtkSmartPointer<vtkIdTypeArray>> cells, points;
+  ElementIds ids;
   /// See WrittenRegions.
   std::vector<std::int64_t> atSharedPoints;
 };
@@ -43,11 +49,11 @@ void showRegions(Transport& transport, const ComponentDomain& domain,
 /// Returns the name of the array of a range: RegionId, RegionId_1, RegionId_2, and so on.
 std::string nameOfRange(std::size_t range);
 
-/// Writes the complete input, or the cells of the regions selected in any range.
-/// @param withArrays  whether to add the region arrays
-/// @param extract  whether to write selected regions only
-void writeData(vtkDataObject* input, const std::vector<ShownRange>& ranges, bool withArrays,
-               bool extract, vtkDataObject* output);
+/// Writes the input with further arrays.
+/// @param added      the arrays, in order
+/// @param extracted  writes only the cells with an id in any of these; the complete input if empty
+void writeData(vtkDataObject* input, const std::vector<const ElementIds*>& added,
+               const std::vector<const ElementIds*>& extracted, vtkDataObject* output);
 
 /// Writes a row for each selected region in the share of this rank.
 void writeTable(const std::vector<ShownRange>& ranges, vtkTable* table);

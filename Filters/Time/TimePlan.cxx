@@ -18,7 +18,7 @@ void TimePlan::plan(Span<const double> steps, double time, bool canContinue) {
   const std::size_t count = executed_.size();
   beginsAnew_ =
       !canContinue || !isBeginningOf(executed_, steps_) || (!steps.empty() && goal_ < count);
-  next_ = beginsAnew_ ? 0 : count;
+  first_ = next_ = beginsAnew_ ? 0 : count;
 }
 
 TimePlan::Start TimePlan::start(double time) {
@@ -36,7 +36,8 @@ bool TimePlan::fits(const std::vector<double>& executed) const {
 
 bool TimePlan::planToResume(const std::vector<double>& executed) {
   if (goal_ + 1 < executed.size()) return false;
-  next_ = std::min(executed.size(), goal_);  // the last step again if there is no later one
+  first_ = next_ =
+      std::min(executed.size(), goal_);  // the last step again if there is no later one
   return true;
 }
 

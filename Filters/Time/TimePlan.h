@@ -31,6 +31,8 @@ class TimePlan {
 
   /// The time steps of the input, each once; empty in situ.
   const std::vector<double>& steps() const { return steps_; }
+  /// Index of the first step to execute for the requested time.
+  std::size_t first() const { return first_; }
   /// Index of the step to execute next. @pre !steps().empty()
   std::size_t next() const { return next_; }
   /// Index of the last step to execute.
@@ -64,6 +66,7 @@ class TimePlan {
  private:
   std::vector<double> executed_;
   std::vector<double> steps_;
+  std::size_t first_ = 0;
   std::size_t next_ = 0;
   std::size_t goal_ = 0;
   double lastTime_ = 0;

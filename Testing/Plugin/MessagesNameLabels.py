@@ -17,13 +17,13 @@ from PropertiesAreRead import FILTERS, proxies
 FILTER_NAMES = {
     "Cell Data", "Point Data", "Extract Surface", "Tetrahedralize", "Hyper Tree Grid", "Unstructured Grid",
     "Hyper Tree Grid To Unstructured Grid", "To Unstructured Grid", "Transform",
-    "Resample To Image", "Resample With Dataset", "Async Stream Tracer",
+    "Resample To Image", "Resample With Dataset", "Async Stream Tracer", "Slice", "Extract Subset",
 }
 VALUES = {
     "Cartesian", "Data", "From Current Time", "Not A Number", "Harmonic", "Kind Change", "Longitude Latitude", "Merge",
     "Pathlines", "Resampled Grid", "Vector Array", "Same Points", "Cells", "Faces", "Low Side", "High Side",
 }
-NOT_PROPERTIES = {"D", "FTLE", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
+NOT_PROPERTIES = {"Courant", "D", "FTLE", "Filled", "GlobalIds", "MPI", "ReasonForTermination", "VTK"}
 # Ends of labels whose beginning is the name of a side, and what is compared beside properties.
 ENDS = {"Value", "Condition"}
 COUNTS = {"Seeds", "Ranks"}

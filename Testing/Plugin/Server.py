@@ -34,6 +34,12 @@ import tributary  # noqa: E402  (from the plugin)
 
 module_checks.check_tables(tributary, names, 3)
 
+blob.ExtractRegions = 1  # of a grid, ParaView would show the outline first, in no color
+shown = Show(blob)
+expect(tuple(shown.ColorArrayName) == ("CELLS", "RegionId"), "regions are colored by %s" % shown.ColorArrayName)
+offered = shown.SMProxy.GetProperty("ColorArrayName").GetDomain("array_list")
+names = [offered.GetString(i) for i in range(offered.GetNumberOfStrings())]
+expect("RegionId" in names and not [n for n in names if n.startswith("Async")], "colors to choose from: %s" % names)
 Show(tracer)
 Render()
 Disconnect()

@@ -2,6 +2,7 @@
 #include "Tributary/Relaxation/ConvectionDiffusionSolver.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -26,6 +27,13 @@ void check(const ConvectionDiffusionOptions& options) {
     throw Error("there are " + std::to_string(options.sweepsPerExchange) +
                 " sweeps per exchange and " + std::to_string(options.slabs) +
                 " slabs; give at least 1 of each");
+}
+
+/// The share of the orders of magnitude from the first residual to the threshold.
+double shareDone(double first, double residual, double threshold) {
+  if (residual <= threshold) return 1;
+  if (!std::isfinite(first) || !std::isfinite(residual) || threshold <= 0) return 0;
+  return std::log(first / residual) / std::log(first / threshold);
 }
 
 }  // namespace
@@ -56,7 +64,7 @@ ConvectionDiffusionSolver::ConvectionDiffusionSolver(Transport& transport, const
 }
 
 IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
-                                                const std::function<bool()>& monitor) {
+                                                const std::function<bool(double)>& monitor) {
   const CellRange& box = equation_->box();
   std::vector<double> b, across;
   SideValues beyond;
@@ -83,15 +91,20 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
       problem.neighbors.push_back({link.rank, valuesOf(link.gives), valuesOf(link.needs)});
     problem.iterate = concentration_;
   });
+  double first = 0, progress = 0;
+  const auto continues = [&] { return !monitor || monitor(progress); };
   problem.sweep = [&](const Incoming& incoming, bool measure) {
     receive(concentration_, incoming);
     // An abort does not wait for many sweeps.
-    for (int n = 0; n < options_.sweepsPerExchange && (n == 0 || !monitor || monitor()); ++n)
+    for (int n = 0; n < options_.sweepsPerExchange && (n == 0 || continues()); ++n)
       equation_->sweep(n % 2 == 0, concentration_, beyond, b, options_.slabs, options_.parallelFor);
     transport_.spend(options_.sweepsPerExchange * options_.sweepSeconds);
     if (!measure) return 0.0;
     transport_.spend(options_.residualSeconds);
-    return equation_->residual(concentration_, beyond, b, options_.parallelFor);
+    const double residual = equation_->residual(concentration_, beyond, b, options_.parallelFor);
+    first = std::max(first, residual);
+    progress = std::max(progress, shareDone(first, residual, options_.iteration.residualThreshold));
+    return residual;
   };
   problem.fill = [&](std::size_t n, Span<double> values) {
     packPatches(links_[n].gives, box, concentration_, values);
@@ -103,7 +116,7 @@ IterationResult ConvectionDiffusionSolver::step(Span<const double> source,
   };
 
   Iteration iteration(transport_, std::move(problem), options_.iteration);
-  const IterationResult result = iteration.run(monitor);
+  const IterationResult result = iteration.run(continues);
   statistics_ = iteration.statistics();
   history_ = iteration.history();
   return result;

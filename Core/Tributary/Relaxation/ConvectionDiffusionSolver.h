@@ -57,10 +57,11 @@ class ConvectionDiffusionSolver {
 
   /// Collective. Computes one time step, or the steady state.
   /// @param source  by cell, in concentration per time
-  /// @param monitor  see Iteration::run(); also called between the sweeps of an iteration
+  /// @param monitor  see Iteration::run(); also called between the sweeps of an iteration, with the
+  ///                 progress in [0, 1]: by orders of magnitude of this rank's residual
   /// @throws Error on all ranks if the size of `source` is wrong on any rank
   [[nodiscard]] IterationResult step(Span<const double> source,
-                                     const std::function<bool()>& monitor = {});
+                                     const std::function<bool(double)>& monitor = {});
 
   /// Statistics of this rank's last step.
   const IterationStatistics& statistics() const { return statistics_; }

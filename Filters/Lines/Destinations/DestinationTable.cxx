@@ -18,9 +18,10 @@
 #include <utility>
 
 #include "Common/FreshArray.h"
-#include "Common/NamedArrays.h"
 #include "Common/Require.h"
 #include "Lines/PointEvaluator.h"
+#include "Output/NamedArrays.h"
+#include "Output/TableColumns.h"
 
 #include "Tributary/Advection/Weights.h"
 #include "Tributary/Base/Error.h"
@@ -172,28 +173,28 @@ void fill(DestinationKind kind, bool hasSurface, const Rows& byKey, const FixedS
   const auto ints = [&](const char* name, auto&& valueOf) {
     return column<vtkIntArray>(name, rows, valueOf);
   };
-  output->AddColumn(
-      ints("Direction", [](const Row& row) { return static_cast<int>(row.direction); }));
-  output->AddColumn(values("From", rows, [](const Row& row) { return row.from; }));
-  if (kind == DestinationKind::Reason) {
-    output->AddColumn(
-        ints("ReasonForTermination", [](const Row& row) { return static_cast<int>(row.to); }));
-    output->AddColumn(ints("EventId", [](const Row& row) { return static_cast<int>(row.event); }));
-    if (hasSurface)
-      output->AddColumn(column<vtkIdTypeArray>(
-          "TargetId", rows, [](const Row& row) { return static_cast<vtkIdType>(row.target); }));
-  } else {
-    output->AddColumn(values("To", rows, [](const Row& row) { return row.to; }));
-  }
   const auto mean = [](const FixedScale& scale, FixedSum sum, std::int64_t count) {
     return scale.value(sum) / static_cast<double>(count);
   };
-  output->AddColumn(column<vtkIdTypeArray>(
-      "Count", rows, [](const Row& row) { return static_cast<vtkIdType>(row.count); }));
-  output->AddColumn(
-      values("MeanTime", rows, [&](const Row& row) { return mean(times, row.time, row.count); }));
-  output->AddColumn(values("MeanLength", rows,
-                           [&](const Row& row) { return mean(lengths, row.length, row.count); }));
+  addColumns(
+      output,
+      {ints("Direction", [](const Row& row) { return static_cast<int>(row.direction); }),
+       values("From", rows, [](const Row& row) { return row.from; }),
+       numbers("Count", rows, [](const Row& row) { return static_cast<vtkIdType>(row.count); }),
+       values("MeanTime", rows, [&](const Row& row) { return mean(times, row.time, row.count); }),
+       values("MeanLength", rows,
+              [&](const Row& row) { return mean(lengths, row.length, row.count); })});
+  if (kind == DestinationKind::Label) {
+    addColumns(output, {values("To", rows, [](const Row& row) { return row.to; })});
+    return;
+  }
+  addColumns(output,
+             {ints("ReasonForTermination", [](const Row& row) { return static_cast<int>(row.to); }),
+              ints("EventId", [](const Row& row) { return static_cast<int>(row.event); })});
+  if (hasSurface)
+    addColumns(output, {numbers("TargetId", rows, [](const Row& row) {
+                 return static_cast<vtkIdType>(row.target);
+               })});
 }
 
 }  // namespace

@@ -528,8 +528,9 @@ TEST(ConvectionDiffusionSolver, IsAborted) {
                                    faceVelocities(box, problem.velocity),
                                    optionsOf(Settings[0], 0));
   int calls = 0;
-  const IterationResult result = solver.step(partOf(problem.grid, box, problem.source),
-                                             [&] { return transport.rank() > 0 || ++calls < 10; });
+  const IterationResult result =
+      solver.step(partOf(problem.grid, box, problem.source),
+                  [&](double) { return transport.rank() > 0 || ++calls < 10; });
   EXPECT_EQ(result.verdict, Verdict::Aborted);
 }
 
@@ -549,7 +550,7 @@ TEST(ConvectionDiffusionSolver, IsAbortedBetweenSweeps) {
   ConvectionDiffusionSolver solver(transport, problem.grid, box, problem.terms,
                                    faceVelocities(box, problem.velocity), options);
   const IterationResult result =
-      solver.step(partOf(problem.grid, box, problem.source), [&] { return ++calls < 3; });
+      solver.step(partOf(problem.grid, box, problem.source), [&](double) { return ++calls < 3; });
   EXPECT_EQ(result.verdict, Verdict::Aborted);
   EXPECT_GE(calls, 3);
   EXPECT_LT(loops, 100);

@@ -52,6 +52,10 @@ def main():
             setattr(proxy, key, value)
         refusals.cured(case, proxy, usual)
         check.delete(wrong)
+    thin = simple.ExtractSubset(Input=simple.Wavelet(), VOI=[-10, 10, -10, 10, 0, 1])
+    flat = simple.Calculator(Input=thin, Function="sin(coordsX) + sin(coordsY)", ResultArrayName="field")
+    proxy.Input = flat
+    refusals.warned("a mesh one cell thick", proxy, 0, ("one cell thick along Z", "apply Slice"))
     assert not refusals.failures, "\n  ".join(refusals.failures)
 
 

@@ -216,7 +216,7 @@ class BruteForce:
 
 
 def compare(brute, outputs, step, when):
-    features = outputs.rows(0)
+    features = sorted(outputs.rows(0), key=lambda r: r["RegionId"])
     expect([(r["RegionId"], r["TrackId"]) for r in features]
            == [(g, f["track"]) for g, f in sorted(brute.features.items())], "other tracks")
     expect(all(r["Step"] == step and r["Time"] == when for r in features), "other steps")

@@ -32,6 +32,22 @@ def total(proxy):
     return sums and sums.GetValue(0)
 
 
+def large_steps(refusals, data, good):
+    """Steps through many cells: one warning, with the number of cells and two cures."""
+    proxy = check.carried(data, **{**good, "TimeStep": 25.0})
+    cells = 25 * 3  # of width 1, in a flow of (1, 1, 1)
+    words = (f"passes {cells} cells", f"set Time Step to {25 / cells:.6g} or less", "Maximum Courant Number to 1")
+    large = check.Refusals("vtkAsyncConvectionDiffusion", lambda proxy: proxy.UpdatePipeline(50.0) or 1)
+    large.warned("a large Courant number", proxy, 1, words)
+    proxy.UpdatePipeline(0.0)  # from which it starts again, with nothing new to say
+    proxy.UpdatePipeline(25.0)
+    large.silent("a large Courant number")
+    proxy.MaximumCourantNumber = 25.0
+    large.cured("a large Courant number", proxy, 1)
+    refusals.failures += large.failures
+    check.delete(proxy)
+
+
 def main():
     refusals = check.Refusals("vtkAsyncConvectionDiffusion", total)
     data = grids.image_with_arrays(_SCRIPT)
@@ -91,6 +107,7 @@ def main():
     )
     grids.refuse_and_cure(refusals, proxy, usual, cases, defaults, 1e-3)
     grids.refuse_other_data(refusals, data, lambda other: check.carried(other, **{**good, "SourceType": "None"}))
+    large_steps(refusals, data, good)
     assert not refusals.failures, "\n  ".join(refusals.failures)
 
 

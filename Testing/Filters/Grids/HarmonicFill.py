@@ -240,7 +240,8 @@ def test_kinds_and_cuts():
 
 
 def test_unknowns():
-    """NaN, a mask and its opposite, blanked points and cells, a value: the same answer of each."""
+    """NaN, a mask and its opposite, blanked points and cells, a value, what is missing by default: the same answer of
+    each."""
     grid = grids.uneven("rectilinear")
     sites = Sites(grid, False)
     unknown = ball(sites, 0.45)
@@ -256,6 +257,8 @@ def test_unknowns():
         (garbage, [("mask", 1 - mask)], {"Unknown": "Mask", "Mask": ["POINTS", "mask"], "InvertMask": 1}),
         (marked, [], {"Unknown": "Value"}),
         (garbage, [("vtkGhostType", 2 * mask)], {"Unknown": "Blanked"}),
+        (garbage, [("vtkGhostType", 2 * mask)], {}),
+        (garbage, [("vtkValidPointMask", 1 - mask)], {}),
     ):
         data, source = held(grid, point_arrays=[("u", values), *more])
         was = [vtk_to_numpy(leaf.GetPointData().GetArray("u")).copy() for leaf in grids.leaves(data)]
@@ -280,11 +283,13 @@ def test_unknowns():
     unknown = ball(sites, 0.4)
     u = np.where(unknown, 77.0, smooth(*sites.coordinates))
     _, source = held(grid, cell_arrays=[("u", u)], hidden=unknown)
-    proxy = check.filled(source, Unknown="Blanked", Tolerance=1e-9, ShowFilled=0)
-    result = output(proxy)
-    hold(sites, u, gathered(grid, sites, result, "u"), unknown, result, 1e-9)
-    assert ((gathered(grid, sites, result, "vtkGhostType") & 32 != 0) == unknown).all()
-    check.delete(proxy, source)
+    for kind in ("Blanked", "Missing"):
+        proxy = check.filled(source, Unknown=kind, Tolerance=1e-9, ShowFilled=0)
+        result = output(proxy)
+        hold(sites, u, gathered(grid, sites, result, "u"), unknown, result, 1e-9)
+        assert ((gathered(grid, sites, result, "vtkGhostType") & 32 != 0) == unknown).all()
+        check.delete(proxy)
+    check.delete(source)
 
 
 def test_arrays():

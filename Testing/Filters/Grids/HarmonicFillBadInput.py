@@ -35,7 +35,7 @@ def filled(proxy):
     proxy.UpdatePipeline()
     output = proxy.GetClientSideObject().GetOutputDataObject(0)
     counts = output.GetFieldData().GetArray("FilledValues")
-    return counts and counts.GetValue(0)
+    return counts and (counts.GetValue(0) if counts.GetNumberOfValues() else 0)
 
 
 def bits_of(proxy, name):
@@ -56,6 +56,8 @@ def nothing_known(refusals, data, defaults):
         assert np.isnan(np.frombuffer(found)).all(), "an array without a known value is filled"
     proxy.PointArrays = ["u"]
     refusals.cured("an array without a known value", proxy, usual)
+    proxy.PointArrays = ["pair"]
+    refusals.warned("an array without an unknown value", proxy, 0, ('"pair"', "no value is unknown", "set Unknown"))
     check.delete(proxy)
 
 

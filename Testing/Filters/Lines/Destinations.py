@@ -29,7 +29,7 @@ class Table:
         by = ["To"] if "To" in columns else ["ReasonForTermination", "EventId"]
         by += ["TargetId"] if "TargetId" in columns else []
         self.names = ["Direction", "From", *by, "Count", "MeanTime", "MeanLength"]
-        assert list(columns) == (self.names if columns else []), f"columns {list(columns)}"
+        assert list(columns) == (sorted(self.names) if columns else []), f"columns {list(columns)}"
         self.rows = {}
         self.keys = []
         for row in zip(*(columns[name].tolist() for name in self.names)) if columns else ():

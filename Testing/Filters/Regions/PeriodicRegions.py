@@ -17,6 +17,7 @@ import numpy as np
 import check
 import grids
 import regions
+import tables
 from grids import Grid
 from meshes import empty_hierarchy
 from mpi4py import MPI
@@ -228,11 +229,7 @@ def gathered(comm, grid, data, attributes, more):
 
 def table_of(comm, proxy):
     """The rows of all ranks."""
-    table = proxy.GetClientSideObject().GetOutputDataObject(1)
-    mine = {
-        table.GetColumnName(c): vtk_to_numpy(table.GetColumn(c)).copy()
-        for c in range(table.GetNumberOfColumns())
-    }
+    mine = tables.columns_of(proxy.GetClientSideObject().GetOutputDataObject(1))
     return {
         name: np.concatenate([part[name] for part in parts])
         for parts in [comm.allgather(mine)]

@@ -116,9 +116,9 @@ def connectivity(data, **properties):
 
 
 def tracked(data, **properties):
-    """Async Feature Tracker on a proxy of data."""
+    """Async Feature Tracker on a proxy of data, with all cells in the output."""
     load_plugin()
-    return _created["AsyncFeatureTracker"](Input=data, **properties)
+    return _created["AsyncFeatureTracker"](Input=data, **{"ExtractRegions": 0, **properties})
 
 
 def carried(data, **properties):
@@ -391,6 +391,12 @@ class Refusals:
         for word in (self._name, *words):
             if word not in "".join(said):
                 self._fail(case, f"no word {word} in {said}")
+
+    def silent(self, case):
+        """There was no message since the last check."""
+        said = "".join(self._messages.take())
+        if "WARN|" in said or "ERR|" in said:
+            self._fail(case, f"another message: {said}")
 
     def cured(self, case, proxy, usual, tolerance=0):
         """Execute with valid input again."""

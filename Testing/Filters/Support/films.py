@@ -9,6 +9,7 @@ axis-aligned boxes, so positions can be located without the filter.
 import os
 
 import numpy as np
+import tables
 from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import (
@@ -373,13 +374,8 @@ def cells(data):
 
 def table(data):
     """The rows of a vtkTable as tuples, and the names of its columns."""
-    columns, names = [], []
-    for index in range(data.GetNumberOfColumns()):
-        column = data.GetColumn(index)
-        names.append(column.GetName())
-        if column.IsNumeric():
-            values = vtk_to_numpy(column)
-            columns.append([tuple(v) if values.ndim > 1 else v.item() for v in values])
-        else:
-            columns.append([column.GetValue(i) for i in range(column.GetNumberOfTuples())])
-    return names, list(zip(*columns))
+    columns = {
+        name: [v if isinstance(v, str) else tuple(v) if v.ndim else v.item() for v in values]
+        for name, values in tables.columns_of(data).items()
+    }
+    return list(columns), list(zip(*columns.values()))

@@ -15,6 +15,7 @@ import itertools
 from types import SimpleNamespace
 
 import numpy as np
+import tables
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
 from vtkmodules.vtkCommonDataModel import (
@@ -753,11 +754,7 @@ def _places(data, what):
 def rows(data, what):
     """The part of this rank in `gathered`."""
     if what == "table":
-        columns = data.GetRowData()
-        return {
-            columns.GetArrayName(i): vtk_to_numpy(columns.GetArray(i))
-            for i in range(columns.GetNumberOfArrays())
-        } if data.GetNumberOfRows() else {}
+        return tables.columns_of(data) if data.GetNumberOfRows() else {}
     parts = []
     for leaf in leaves(data):
         trees = leaf.IsA("vtkHyperTreeGrid")

@@ -14,6 +14,7 @@ class Case:
     seeds: str = ""  # function of inputs.py that makes the second input; empty: the filter has none
     cells: int = 1  # at least so many cells are shown
     colored: bool = True  # whether the picture has colors other than shades of gray
+    color: str = ""  # the array that colors the result at first; empty: ParaView shows the outline of a grid
     last: bool = False  # whether the last time step is looked at, instead of the current one
     events: list = field(default_factory=list)  # of the panel before Apply; see events.py
 
@@ -85,8 +86,8 @@ CASES = [
     Case("AsyncStreamTracerWithCustomSource", "Tributary", "channel", "inlet", cells=20),
     Case("AsyncPathTracer", "Temporal", "drops", "water", cells=20, colored=False),
     Case("AsyncFlowMap", "Tributary", "channel", cells=1000, events=typed("IntegrationTime", "0.02")),
-    Case("AsyncConnectivity", "Tributary", "splash", cells=1000, colored=False, events=CONNECTIVITY),
-    Case("AsyncFeatureTracker", "Temporal", "drops", cells=1000, colored=False, events=TRACKER),
+    Case("AsyncConnectivity", "Tributary", "splash", cells=1000, color="RegionId", events=CONNECTIVITY),
+    Case("AsyncFeatureTracker", "Temporal", "drops", cells=100, color="TrackId", events=TRACKER),
     Case(
         "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, colored=False, last=True,
         events=CONVECTION),

@@ -15,7 +15,10 @@ expect(cells >= case.cells, "%s made %d cells" % (case.filter, cells))
 
 view = GetActiveView()
 expect(view.GetXMLName() == "RenderView", "the active view is still the 3-D view")
-expect(GetRepresentation(result, view).Visibility == 1, "the result of %s is shown" % case.filter)
+shown = GetRepresentation(result, view)
+expect(shown.Visibility == 1, "the result of %s is shown" % case.filter)
+expect(not case.color or shown.ColorArrayName[1] == case.color,
+       "%s is colored by %s" % (case.filter, shown.ColorArrayName[1]))
 for source in GetSources().values():
     if source != result:
         Hide(source, view)

@@ -6,7 +6,6 @@
 #include <vtkIdTypeArray.h>
 #include <vtkSmartPointer.h>
 #include <vtkStringArray.h>
-#include <vtkTable.h>
 
 #include <algorithm>
 #include <array>
@@ -86,11 +85,6 @@ template <class Rows, class TextOf>
   vtkIdType at = 0;
   for (const auto& row : rows) array->SetValue(at++, textOf(row));
   return array;
-}
-
-/// Adds columns to a table, in order.
-inline void addColumns(vtkTable* table, std::initializer_list<vtkAbstractArray*> columns) {
-  for (vtkAbstractArray* column : columns) table->AddColumn(column);
 }
 
 /// Adds arrays with one value each.
