@@ -23,7 +23,7 @@ regions = AsyncConnectivity(
     RegionIdAssignmentMode="Cell Count Descending", StatisticsArrays=["backward"])
 table = tributary.table(regions, "Region Table")
 print(len(table), "regions of backward flow")
-print(tributary.text(table[["RegionId", "Cells", "Measure", "Centroid"]]), flush=True)
+print(tributary.text(table[["RegionId", "Cells", "Measure", "CentroidX"]]), flush=True)
 SaveData("regions.csv", OutputPort(regions, "Region Table"))
 
 cells = Threshold(Input=regions, Scalars=["CELLS", "RegionId"])
