@@ -2,11 +2,13 @@
 #pragma once
 
 #include <vtkAlgorithm.h>
+#include <vtkExtractCells.h>
 #include <vtkType.h>
 #include <vtkUnstructuredGrid.h>
 #include <vtkVersionMacros.h>
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 2, 20230111)
+#include <vtkCellData.h>
 #include <vtkDataObject.h>
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
@@ -48,6 +50,12 @@ inline void clearAborted(vtkAlgorithm* filter) {
   filter->SetAbortOutput(false);
 }
 
+/// Local. Extracts cells without an array of their ids in the input.
+inline void updateWithoutCellIds(vtkExtractCells* extract) {
+  extract->PassThroughCellIdsOff();
+  extract->Update();
+}
+
 #else
 
 inline bool isAskedToAbort(vtkAlgorithm* filter) {
@@ -64,6 +72,11 @@ inline void markAborted(vtkAlgorithm* filter) {
 }
 
 inline void clearAborted(vtkAlgorithm*) {}
+
+inline void updateWithoutCellIds(vtkExtractCells* extract) {
+  extract->Update();
+  extract->GetOutput()->GetCellData()->RemoveArray("vtkOriginalCellIds");
+}
 
 #endif
 

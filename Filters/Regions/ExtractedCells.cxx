@@ -17,29 +17,39 @@
 #include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "Common/CellLists.h"
+#include "Common/VTKVersions.h"
 
 namespace tributary {
 namespace {
 
+/// Copies the tuples with these ids, in their order.
+void copyTuples(vtkDataSetAttributes* from, vtkIdList* ids, vtkDataSetAttributes* to) {
+  vtkNew<vtkIdList> places;
+  places->SetNumberOfIds(ids->GetNumberOfIds());
+  std::iota(places->begin(), places->end(), vtkIdType(0));
+  to->CopyAllOn();
+  to->CopyAllocate(from, ids->GetNumberOfIds());
+  to->CopyData(from, ids, places);
+}
+
 /// Cell data of poly data is in the order of the four cell arrays, and so are the ids.
 void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyData* to) {
   std::vector<vtkIdType> newPoint(static_cast<std::size_t>(from->GetNumberOfPoints()), -1);
-  vtkNew<vtkIdList> kept, scratch, mapped;
+  vtkNew<vtkIdList> kept, corners, mapped;
   auto id = ids.begin();
   vtkIdType first = 0;
   const auto copy = [&](vtkCellArray* cells) {
     vtkNew<vtkCellArray> some;
     const vtkIdType count = cells ? cells->GetNumberOfCells() : 0;
     for (; id != ids.end() && *id < first + count; ++id) {
-      vtkIdType size = 0;
-      const vtkIdType* points = nullptr;
-      cells->GetCellAtId(*id - first, size, points, scratch);
+      cells->GetCellAtId(*id - first, corners);
       mapped->Reset();
-      for (vtkIdType i = 0; i < size; ++i) {
-        vtkIdType& place = newPoint[static_cast<std::size_t>(points[i])];
-        if (place < 0) place = kept->InsertNextId(points[i]);
+      for (const vtkIdType point : *corners) {
+        vtkIdType& place = newPoint[static_cast<std::size_t>(point)];
+        if (place < 0) place = kept->InsertNextId(point);
         mapped->InsertNextId(place);
       }
       some->InsertNextCell(mapped);
@@ -56,15 +66,11 @@ void extractPoly(vtkPolyData* from, const std::vector<vtkIdType>& ids, vtkPolyDa
   points->SetDataType(from->GetPoints() ? from->GetPoints()->GetDataType() : VTK_FLOAT);
   if (from->GetPoints()) from->GetPoints()->GetPoints(kept, points);
   to->SetPoints(points);
-  to->GetPointData()->CopyAllOn();
-  to->GetPointData()->CopyAllocate(from->GetPointData(), kept->GetNumberOfIds());
-  to->GetPointData()->CopyData(from->GetPointData(), kept.Get());
+  copyTuples(from->GetPointData(), kept, to->GetPointData());
   vtkNew<vtkIdList> cellIds;
   cellIds->SetNumberOfIds(static_cast<vtkIdType>(ids.size()));
   std::copy(ids.begin(), ids.end(), cellIds->begin());
-  to->GetCellData()->CopyAllOn();
-  to->GetCellData()->CopyAllocate(from->GetCellData(), cellIds->GetNumberOfIds());
-  to->GetCellData()->CopyData(from->GetCellData(), cellIds.Get());
+  copyTuples(from->GetCellData(), cellIds, to->GetCellData());
   to->GetFieldData()->ShallowCopy(from->GetFieldData());
 }
 
@@ -129,8 +135,7 @@ vtkSmartPointer<vtkDataSet> extractCells(vtkDataSet* input, const std::vector<vt
   extract->SetInputData(dataSet);
   extract->SetCellIds(ids.data(), static_cast<vtkIdType>(ids.size()));
   extract->AssumeSortedAndUniqueIdsOn();
-  extract->PassThroughCellIdsOff();
-  extract->Update();
+  updateWithoutCellIds(extract);
   output->ShallowCopy(extract->GetOutput());
   if (static_cast<vtkIdType>(ids.size()) < dataSet->GetNumberOfCells()) return output;
   // When all cells are named, all points come along.
