@@ -634,7 +634,7 @@ template <Integrator I, Flow F, int Stage>
       if (rules.events.count > 0 && beginEvents<I>(rules, p, slope, speed, cellLength, cell))
         return true;
       moveOn<F>(rules, p);
-    } else {
+    } else if (rules.fields) {
       detail::evaluateFields(rules, p, cell, p.time, p.events->startField);
     }
     return beginStep<I, F, Stage>(rules, p, slope, speed, cellLength, cell, log);
