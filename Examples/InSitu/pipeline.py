@@ -132,9 +132,7 @@ def begin(data, info):
     """Make the filters. A simulation that was restarted continues what they have kept."""
     filters.update(make_filters())
     if info.timestep > 0:
-        # Tracks begin anew: Async Feature Tracker refuses its checkpoint, as Catalyst does not report the steps before
-        # a restart.
-        filters["paths"].Resume = 1
+        filters["paths"].Resume = filters["tracks"].Resume = 1
         filters["flow map"].Resume = int(info.time < WINDOW)  # a map that was complete has no checkpoint
         dye.load(data.GetExtent())
         dye.time = info.time

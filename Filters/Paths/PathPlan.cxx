@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -79,12 +80,11 @@ bool PathPlan::planToResume(const std::vector<double>& added, const std::set<dou
     for (const double step : steps_)
       if (passedOver.count(step) == 0) reported.push_back(step);
     if (reported.empty()) return false;
-    const auto first = std::lower_bound(added.begin(), added.end(), reported.front());
-    if (first == added.end() || *first != reported.front()) return false;
-    const auto end = std::mismatch(first, added.end(), reported.begin(), reported.end());
-    if (end.first != added.end() && end.second != reported.end()) return false;
-    past.assign(added.begin(), first);
-    kept.assign(added.begin(), end.first);
+    const std::optional<std::size_t> before = timesBefore(added, reported);
+    if (!before) return false;
+    kept.resize(std::min(added.size(), *before + reported.size()));
+    past = added;
+    past.resize(*before);
   }
   added_ = std::move(kept);
   past_ = std::move(past);

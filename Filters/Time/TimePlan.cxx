@@ -3,22 +3,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "Time/StepTimes.h"
 
 namespace tributary {
 
 void TimePlan::plan(Span<const double> steps, double time, bool canContinue) {
-  const std::size_t before = steps_.size();
-  steps_ = distinctTimes(steps);
-  goal_ = 0;
-  while (goal_ + 1 < steps_.size() && steps_[goal_ + 1] <= time) ++goal_;
+  const std::vector<double> reported = distinctTimes(steps);
+  const std::size_t before = steps_.size() - past_.size();
   // In situ, where no time is requested, a new step is meant.
-  if (std::isnan(time) && before > 0 && steps_.size() > before) goal_ = steps_.size() - 1;
+  const bool wantsLast = std::isnan(time) && before > 0 && reported.size() > before;
+  aim(reported, time, wantsLast);
   const std::size_t count = executed_.size();
   beginsAnew_ =
-      !canContinue || !isBeginningOf(executed_, steps_) || (!steps.empty() && goal_ < count);
+      !canContinue || !isBeginningOf(executed_, steps_) || (!steps_.empty() && goal_ < count);
+  if (beginsAnew_ && !past_.empty()) {
+    past_.clear();
+    aim(reported, time, wantsLast);
+  }
   first_ = next_ = beginsAnew_ ? 0 : count;
+}
+
+/// Chooses the last step to execute for a time, of those resumed and those reported.
+void TimePlan::aim(const std::vector<double>& reported, double time, bool wantsLast) {
+  steps_ = past_;
+  steps_.insert(steps_.end(), reported.begin(), reported.end());
+  goal_ = 0;
+  while (goal_ + 1 < steps_.size() && steps_[goal_ + 1] <= time) ++goal_;
+  if (wantsLast) goal_ = steps_.size() - 1;
 }
 
 TimePlan::Start TimePlan::start(double time) {
@@ -31,11 +44,21 @@ TimePlan::Start TimePlan::start(double time) {
 }
 
 bool TimePlan::fits(const std::vector<double>& executed) const {
-  return executed.empty() == steps_.empty() && isBeginningOf(executed, steps_);
+  if (executed.empty() || steps_.empty()) return executed.empty() && steps_.empty();
+  const std::optional<std::size_t> past = timesBefore(executed, steps_);
+  if (!past) return false;
+  // Steps before those that the input reports cannot be executed to begin anew.
+  const std::size_t count = *past > 0 ? goal_ + 1 : steps_.size();
+  return executed.size() <= *past + count;
 }
 
 bool TimePlan::planToResume(const std::vector<double>& executed) {
-  if (goal_ + 1 < executed.size()) return false;
+  const std::size_t past = steps_.empty() ? 0 : timesBefore(executed, steps_).value_or(0);
+  if (past + goal_ + 1 < executed.size()) return false;
+  past_ = executed;
+  past_.resize(past);
+  steps_.insert(steps_.begin(), past_.begin(), past_.end());
+  goal_ += past;
   first_ = next_ =
       std::min(executed.size(), goal_);  // the last step again if there is no later one
   return true;

@@ -29,7 +29,8 @@ class TimePlan {
   /// @param canContinue  whether the steps added so far can be kept
   void plan(Span<const double> steps, double time, bool canContinue);
 
-  /// The time steps of the input, each once; empty in situ.
+  /// The time steps of the input, each once, after resumed ones that it does not report any more;
+  /// empty in situ.
   const std::vector<double>& steps() const { return steps_; }
   /// Index of the first step to execute for the requested time.
   std::size_t first() const { return first_; }
@@ -47,9 +48,12 @@ class TimePlan {
   /// How the execution at a time begins. Forgets the executed steps if it is a first one.
   [[nodiscard]] Start start(double time);
 
-  /// Whether a checkpoint after some time steps of the input fits to the steps planned.
+  /// Whether a checkpoint after some time steps of the input fits to the steps planned. The input
+  /// need not report the first of these (a simulation that was restarted) if the requested time is
+  /// not before the checkpoint.
   [[nodiscard]] bool fits(const std::vector<double>& executed) const;
-  /// Whether the requested time is not before a checkpoint that fits. Plans to continue from it.
+  /// Whether the requested time is not before a checkpoint. Plans to continue from it.
+  /// @pre fits(executed)
   [[nodiscard]] bool planToResume(const std::vector<double>& executed);
   /// Continues from a checkpoint.
   /// @param executed  its time steps of the input
@@ -64,7 +68,10 @@ class TimePlan {
   [[nodiscard]] bool advance();
 
  private:
+  void aim(const std::vector<double>& reported, double time, bool wantsLast);
+
   std::vector<double> executed_;
+  std::vector<double> past_;  // resumed steps before those that the input reports
   std::vector<double> steps_;
   std::size_t first_ = 0;
   std::size_t next_ = 0;

@@ -97,4 +97,59 @@ TEST(TimePlan, ResumesCheckpoints) {
   EXPECT_FALSE(before.planToResume({0, 1}));
 }
 
+/// A plan that has resumed steps 0, 1 and 2 at 2, and executed it again.
+TimePlan restarted() {
+  TimePlan plan;
+  plan.plan(Times{2, 2}, NoTime, false);  // Catalyst repeats the first step
+  EXPECT_TRUE(plan.fits({0, 1, 2}));
+  EXPECT_TRUE(plan.planToResume({0, 1, 2}));
+  EXPECT_EQ(plan.steps().at(plan.next()), 2);
+  EXPECT_EQ(plan.start(2), Start::First);
+  EXPECT_EQ(plan.resume({0, 1, 2}, 2, 2), Start::Again);
+  plan.add(2);
+  EXPECT_FALSE(plan.advance());
+  return plan;
+}
+
+TEST(TimePlan, ResumesWhereASimulationRestarts) {
+  TimePlan plan = restarted();
+  EXPECT_EQ(plan.executed(), (Times{0, 1, 2}));
+  EXPECT_EQ(executed(plan, {2, 3}, 3), (Times{3}));
+  EXPECT_EQ(executed(plan, {2, 3, 4}, NoTime), (Times{4}));
+  EXPECT_EQ(plan.executed(), (Times{0, 1, 2, 3, 4})) << "as if it had never stopped";
+  // The input reports later steps too, as files do of which the first ones were removed.
+  TimePlan more;
+  more.plan(Times{1, 2, 3, 4}, 3, false);
+  ASSERT_TRUE(more.fits({0, 1, 2}));
+  ASSERT_TRUE(more.planToResume({0, 1, 2}));
+  EXPECT_EQ(more.steps(), (Times{0, 1, 2, 3, 4}));
+  EXPECT_EQ(more.next(), 3u);
+  EXPECT_EQ(more.goal(), 3u);
+}
+
+TEST(TimePlan, ForgetsResumedStepsWhenItBeginsAnew) {
+  for (const bool canContinue : {false, true}) {
+    TimePlan plan = restarted();
+    plan.plan(Times{2, 3}, canContinue ? 0 : 3, canContinue);
+    EXPECT_TRUE(plan.beginsAnew());
+    EXPECT_EQ(plan.steps(), (Times{2, 3}));
+    EXPECT_EQ(plan.next(), 0u);
+    EXPECT_EQ(plan.goal(), canContinue ? 0u : 1u);
+  }
+}
+
+TEST(TimePlan, ResumesOnlyStepsThatFit) {
+  const Times executed{0, 1, 2};
+  for (const Times& steps : {Times{0, 1.5, 2}, {0.5, 1, 2}, {3, 4}, {-1, 0, 1}, {1, 3}, {0, 1}}) {
+    TimePlan plan;
+    plan.plan(steps, 4, false);
+    EXPECT_FALSE(plan.fits(executed));
+    EXPECT_EQ(plan.steps(), steps);
+  }
+  // Steps before the restart cannot be executed again.
+  TimePlan plan;
+  plan.plan(Times{1, 2, 3}, 1, false);
+  EXPECT_FALSE(plan.fits(executed));
+}
+
 }  // namespace
