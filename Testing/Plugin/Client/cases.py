@@ -79,7 +79,6 @@ CONVECTION = [
     *shown("InteractiveSphere"),
     *typed("TimeStep", "0.002"),
 ]
-FILL = [*shown("PointArrays/ArraySelectionWidget", "CellArrays/ArraySelectionWidget")]
 
 CASES = [
     Case("AsyncStreamTracer", "Tributary", "channel", cells=100, events=VELOCITY),
@@ -91,5 +90,5 @@ CASES = [
     Case(
         "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, colored=False, last=True,
         events=CONVECTION),
-    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, colored=False, events=FILL),
+    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, colored=False),
 ]
