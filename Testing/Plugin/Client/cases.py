@@ -88,7 +88,7 @@ CASES = [
     Case("AsyncConnectivity", "Tributary", "splash", cells=1000, color="RegionId", events=CONNECTIVITY),
     Case("AsyncFeatureTracker", "Temporal", "drops", cells=100, color="TrackId", events=TRACKER),
     Case(
-        "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, colored=False, last=True,
+        "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, color="Concentration", last=True,
         events=CONVECTION),
-    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, colored=False),
+    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, color="holes"),
 ]
