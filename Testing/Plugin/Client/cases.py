@@ -69,6 +69,7 @@ TRACKER = [
     *hidden("ScalarRange", "Match"),
     *shown("SelectCriticalField"),
     *chosen("Features", "Regions"),
+    *chosen("SelectInputScalars", "alpha.water"),
 ]
 CONVECTION = [
     *hidden("InteractiveSphere"),

@@ -22,10 +22,11 @@ def inlet():
 
 
 def sampled_channel():
-    """The plane in the middle of the channel."""
+    """The flow in the plane in the middle of the channel."""
+    velocity = PassArrays(Input=channel(), PointDataArrays=["U"])
     bounds = [0, 0.22, -0.21, 0.21, 0.01, 0.01]
     return ResampleToImage(
-        Input=channel(), UseInputBounds=0, SamplingBounds=bounds, SamplingDimensions=[60, 120, 1])
+        Input=velocity, UseInputBounds=0, SamplingBounds=bounds, SamplingDimensions=[60, 120, 1])
 
 
 def drops():
