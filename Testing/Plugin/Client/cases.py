@@ -69,6 +69,7 @@ TRACKER = [
     *hidden("ScalarRange", "Match"),
     *shown("SelectCriticalField"),
     *chosen("Features", "Regions"),
+    *chosen("SelectInputScalars", "alpha.water"),
 ]
 CONVECTION = [
     *hidden("InteractiveSphere"),
@@ -79,7 +80,6 @@ CONVECTION = [
     *shown("InteractiveSphere"),
     *typed("TimeStep", "0.002"),
 ]
-FILL = [*shown("PointArrays/ArraySelectionWidget", "CellArrays/ArraySelectionWidget")]
 
 CASES = [
     Case("AsyncStreamTracer", "Tributary", "channel", cells=100, events=VELOCITY),
@@ -89,7 +89,7 @@ CASES = [
     Case("AsyncConnectivity", "Tributary", "splash", cells=1000, color="RegionId", events=CONNECTIVITY),
     Case("AsyncFeatureTracker", "Temporal", "drops", cells=100, color="TrackId", events=TRACKER),
     Case(
-        "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, colored=False, last=True,
+        "AsyncConvectionDiffusion", "Tributary", "sampled_channel", cells=1000, color="Concentration", last=True,
         events=CONVECTION),
-    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, colored=False, events=FILL),
+    Case("AsyncHarmonicFill", "Tributary", "holes", cells=1000, color="holes"),
 ]

@@ -22,19 +22,24 @@ def inlet():
 
 
 def sampled_channel():
-    return ResampleToImage(Input=channel(), SamplingDimensions=[60, 60, 10])
-
-
-def splash():
-    """The surface of the water in a dam break: a large part and drops."""
-    reader = XMLPartitionedUnstructuredGridReader(FileName=[os.path.join(DATA, "dambreak.pvtu")])
-    return Contour(Input=reader, ContourBy=["POINTS", "alpha.water"], Isosurfaces=[0.5])
+    """The flow in the plane in the middle of the channel."""
+    velocity = PassArrays(Input=channel(), PointDataArrays=["U"])
+    bounds = [0, 0.22, -0.21, 0.21, 0.01, 0.01]
+    return ResampleToImage(
+        Input=velocity, UseInputBounds=0, SamplingBounds=bounds, SamplingDimensions=[60, 120, 1])
 
 
 def drops():
     """The dam break on a mesh that changes in each of 15 time steps."""
-    folder = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "drops")
-    return PVDReader(FileName=write(folder, pieces=3))
+    file = os.path.join(os.environ["TRIBUTARY_OUTPUT"], "drops", "drops.pvd")
+    if not os.path.exists(file):
+        write(os.path.dirname(file), pieces=3)
+    return PVDReader(FileName=file)
+
+
+def splash():
+    """The cells with water in the last step: a large part and drops."""
+    return Threshold(Input=drops(), Scalars=["CELLS", "alpha.water"], LowerThreshold=0.5, UpperThreshold=1)
 
 
 def water():
@@ -43,8 +48,9 @@ def water():
 
 
 def holes():
-    """An image whose largest values are not a number."""
-    return ProgrammableFilter(Input=Wavelet(), CopyArrays=1, Script="""
+    """A plane image whose largest values are not a number."""
+    image = Wavelet(WholeExtent=[-30, 30, -30, 30, 0, 0])
+    return ProgrammableFilter(Input=image, CopyArrays=1, Script="""
 import numpy
 values = numpy.array(inputs[0].PointData["RTData"], dtype=float)
 values[values > 200] = numpy.nan
