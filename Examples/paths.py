@@ -25,8 +25,10 @@ print("%d paths with %d points until %g s" % (size.GetNumberOfCells(), size.GetN
 SaveData("paths.pvtp", paths, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
-view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0, ViewTime=end)
-Show(Outline(Input=series), view)
+view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0)
+view.ViewTime = end
+tank = Show(Outline(Input=series), view)
+tank.AmbientColor = tank.DiffuseColor = [0.6, 0.6, 0.6]
 drawn = Show(Tube(Input=paths, Radius=0.003), view)
 ColorBy(drawn, ("POINTS", "ParticleAge"))
 drawn.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
