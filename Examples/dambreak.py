@@ -50,8 +50,8 @@ ColorBy(drops, ("CELLS", "TrackId"))
 drops.LookupTable.ApplyPreset("Turbo", True)
 for drop in tributary.table(tracker, "Features", end):
     if drop["TrackId"] > 0:
-        number = Show(Text(Text=str(drop["TrackId"])), view, TextPropMode="Billboard 3D Text", FontSize=14)
-        number.BillboardPosition = [drop["Centroid" + axis] for axis in "XYZ"]
+        number = Show(Text(Text=str(drop["TrackId"])), view, TextPropMode="Billboard 3D Text", FontSize=18)
+        number.BillboardPosition = [drop["CentroidX"], drop["CentroidY"], drop["CentroidZ"] + 0.04]
 view.CameraPosition = [2.0, 1.55, 0.95]
 view.CameraFocalPoint = [0.46, 0.45, 0.24]
 view.CameraViewUp = [0, 0, 1]

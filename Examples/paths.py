@@ -33,7 +33,7 @@ drawn = Show(Tube(Input=paths, Radius=0.003), view)
 ColorBy(drawn, ("POINTS", "ParticleAge"))
 drawn.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 drawn.SetScalarBarVisibility(view, True)
-view.CameraPosition = [2.4, 1.9, 1.5]
-view.CameraFocalPoint = [0.5, 0.5, 0.35]
+view.CameraPosition = [2.9, 2.3, 1.6]
+view.CameraFocalPoint = [0.5, 0.55, 0.42]
 view.CameraViewUp = [0, 0, 1]
 SaveScreenshot("paths.png", view)
