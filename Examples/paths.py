@@ -25,13 +25,15 @@ print("%d paths with %d points until %g s" % (size.GetNumberOfCells(), size.GetN
 SaveData("paths.pvtp", paths, DataMode="Binary")
 
 LoadPalette("WhiteBackground")
-view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0, ViewTime=end)
-Show(Outline(Input=series), view)
+view = CreateRenderView(ViewSize=[900, 700], OrientationAxesVisibility=0)
+view.ViewTime = end
+tank = Show(Outline(Input=series), view)
+tank.AmbientColor = tank.DiffuseColor = [0.6, 0.6, 0.6]
 drawn = Show(Tube(Input=paths, Radius=0.003), view)
 ColorBy(drawn, ("POINTS", "ParticleAge"))
 drawn.LookupTable.ApplyPreset("Viridis (matplotlib)", True)
 drawn.SetScalarBarVisibility(view, True)
-view.CameraPosition = [2.4, 1.9, 1.5]
-view.CameraFocalPoint = [0.5, 0.5, 0.35]
+view.CameraPosition = [2.9, 2.3, 1.6]
+view.CameraFocalPoint = [0.5, 0.55, 0.42]
 view.CameraViewUp = [0, 0, 1]
 SaveScreenshot("paths.png", view)

@@ -4,8 +4,8 @@
     mpirun -n 4 pvbatch Examples/regions.py
 
 Data/tjunction.pvtu is an OpenFOAM result in 4 pieces: water enters on the left and leaves through two arms. Regions are
-connected cells in which the water flows back by more than 1 m/s. Prints their number, and their sizes and places; writes
-regions.csv, a row for each region, and regions.png.
+connected cells in which the water flows back by more than 1 m/s. Prints their number, and their sizes and places;
+writes regions.csv, a row for each region, and regions.png.
 """
 import os
 

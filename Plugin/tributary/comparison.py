@@ -55,7 +55,7 @@ def _counterpart(proxy):
 def _cells_in_range(connectivity):
     """The cells that Scalar Connectivity takes: those with a point in the range."""
     cells = servermanager.filters.Threshold(Input=connectivity.Input)
-    cells.Scalars = connectivity.Scalars
+    cells.Scalars = [connectivity.Scalars.GetAssociation(), connectivity.Scalars.GetArrayName()]
     cells.LowerThreshold, cells.UpperThreshold = connectivity.ScalarRange
     cells.AllScalars = 0
     return cells
