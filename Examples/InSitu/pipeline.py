@@ -67,7 +67,7 @@ class Dye:
         """The grid with the concentration, as the input of the filter."""
         image = vtkImageData()
         image.ShallowCopy(data)
-        if self.concentration:
+        if self.concentration is not None:
             image.GetCellData().AddArray(self.concentration)
         image.GetInformation().Remove(image.DATA_TIME_STEP())
         producer = self.input.GetClientSideObject()

@@ -5,7 +5,8 @@ import time
 
 import numpy as np
 from paraview import servermanager
-from tributary.proxies import fresh, size, update_input
+from tributary.proxies import fresh, reduced, size, update_input
+from vtkmodules.vtkParallelCore import vtkCommunicator
 
 # By the name of a proxy, that of ParaView's.
 COUNTERPARTS = {
@@ -20,10 +21,12 @@ def compare(proxy, other=None):
 
     Returns a structured array with the columns Filter, Seconds, Cells and Points and a row for each of both:
     compare(lines)["Seconds"]. Fresh filters with the same properties are timed, one after the other, in
-    their first execution, with an input that is up to date. Their outputs are not kept.
+    their first execution, with an input that is up to date. Their outputs are not kept. If each rank runs the script,
+    the seconds are those of the slowest one.
 
     proxy  Async Stream Tracer (also With Custom Source), which is compared with Stream Tracer, or Async
-           Connectivity, which is compared with Connectivity, behind Threshold if Scalar Connectivity is on
+           Connectivity, which is compared with Connectivity, behind Threshold if Scalar Connectivity is on: with
+           one Scalar Range, also with Full Scalar Connectivity
     other  another filter to compare any filter with
     """
     update_input(proxy)
@@ -39,7 +42,8 @@ def _measured(proxy):
     begin = time.perf_counter()
     proxy.UpdatePipeline()
     seconds = time.perf_counter() - begin
-    return proxy.SMProxy.GetXMLLabel(), seconds, *size(proxy)
+    (slowest,) = reduced([seconds], vtkCommunicator.MAX_OP)
+    return proxy.SMProxy.GetXMLLabel(), slowest, *size(proxy)
 
 
 def _counterpart(proxy):
@@ -53,9 +57,11 @@ def _counterpart(proxy):
 
 
 def _cells_in_range(connectivity):
-    """The cells that Scalar Connectivity takes: those with a point in the range."""
+    """The cells that Scalar Connectivity takes: those with a point in the range, or with all points if it is full."""
+    if len(connectivity.ScalarRange) != 2:
+        raise ValueError("Threshold has one range: give one Scalar Range")
     cells = servermanager.filters.Threshold(Input=connectivity.Input)
-    cells.Scalars = [connectivity.Scalars.GetAssociation(), connectivity.Scalars.GetArrayName()]
+    cells.Scalars = list(connectivity.Scalars)
     cells.LowerThreshold, cells.UpperThreshold = connectivity.ScalarRange
-    cells.AllScalars = 0
+    cells.AllScalars = int(connectivity.FullScalarConnectivity)
     return cells

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Proxies, and the ranks on which a script runs."""
 
+import numpy as np
 from paraview import servermanager
-from vtkmodules.vtkCommonCore import vtkIdTypeArray
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkParallelCore import vtkCommunicator, vtkMultiProcessController
 
 
@@ -34,15 +35,19 @@ def is_first_rank():
     return vtkMultiProcessController.GetGlobalController().GetLocalProcessId() == 0
 
 
+def reduced(numbers, operation):
+    """Numbers of the same type, reduced over all ranks that run the script by an operation of vtkCommunicator."""
+    if not is_symmetric():
+        return numbers
+    here = numpy_to_vtk(np.array(numbers))
+    everywhere = here.NewInstance()
+    everywhere.UnRegister(None)
+    everywhere.SetNumberOfValues(len(numbers))
+    vtkMultiProcessController.GetGlobalController().AllReduce(here, everywhere, operation)
+    return vtk_to_numpy(everywhere).tolist()
+
+
 def size(proxy):
     """The cells and points of the output on all ranks. A script of each rank is only told those of its own rank."""
     information = proxy.GetDataInformation()
-    counts = information.GetNumberOfCells(), information.GetNumberOfPoints()
-    if not is_symmetric():
-        return counts
-    here, everywhere = vtkIdTypeArray(), vtkIdTypeArray()
-    for count in counts:
-        here.InsertNextValue(count)
-    everywhere.SetNumberOfValues(len(counts))
-    vtkMultiProcessController.GetGlobalController().AllReduce(here, everywhere, vtkCommunicator.SUM_OP)
-    return everywhere.GetValue(0), everywhere.GetValue(1)
+    return reduced([information.GetNumberOfCells(), information.GetNumberOfPoints()], vtkCommunicator.SUM_OP)

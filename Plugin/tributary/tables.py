@@ -19,7 +19,11 @@ def table(proxy, port, time=None):
     port   the number or the name of the output
     time   at which the filter is updated; without it, the last one
     """
-    merged = servermanager.filters.ReductionFilter(Input=servermanager.OutputPort(proxy, port))
+    number = _port_number(proxy, port)
+    proxy.UpdatePipeline(time)
+    if proxy.GetDataInformation(number).GetDataSetTypeAsString() != "vtkTable":
+        raise ValueError(f"output {port} of {proxy.SMProxy.GetXMLLabel()} is no table")
+    merged = servermanager.filters.ReductionFilter(Input=servermanager.OutputPort(proxy, number))
     merged.PostGatherHelperName = "vtkPVMergeTables"
     return _structured(_delivered(merged, time))
 
@@ -31,7 +35,7 @@ def statistics(proxy, time=None):
     of the first output. No other data are moved.
     """
     # The field data are also those of this filter's output, without points, cells and their arrays.
-    fields = servermanager.filters.ExtractAttributes(Input=proxy, FieldAssociation="Field Data")
+    fields = servermanager.filters.ExtractAttributes(Input=_data_set(proxy, time), FieldAssociation="Field Data")
     first = servermanager.filters.ReductionFilter(Input=fields, PassThrough=0)
     prefix = proxy.SMProxy.GetVTKClassName()[len("vtk"):] + " "
     columns = _columns(_delivered(first, time).GetFieldData())
@@ -62,6 +66,24 @@ def _cell(value):
     if isinstance(value, np.ndarray):
         return " ".join(map(_cell, value))
     return f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _data_set(proxy, time):
+    """The filter, or of a hyper tree grid, which is no data set, the centers of its cells: its field data are theirs."""
+    proxy.UpdatePipeline(time)
+    if proxy.GetDataInformation().GetDataSetTypeAsString() != "vtkHyperTreeGrid":
+        return proxy
+    return servermanager.filters.HyperTreeGridCellCenters(Input=proxy)
+
+
+def _port_number(proxy, port):
+    """The number of an output that is given by number or name."""
+    names = [proxy.SMProxy.GetOutputPortName(i) for i in range(proxy.SMProxy.GetNumberOfOutputPorts())]
+    if port in names:
+        return names.index(port)
+    if port in range(len(names)):
+        return port
+    raise ValueError(f"{proxy.SMProxy.GetXMLLabel()} has no output {port}; its outputs are {', '.join(names)}")
 
 
 def _delivered(reduced, time):

@@ -31,8 +31,8 @@ def gantt(source, picture):
     """
     if not isinstance(source, (str, os.PathLike)):
         source = _recorded(source, os.path.abspath(os.path.splitext(picture)[0] + ".json"))
-        if source is None:
-            return None
+    if not is_first_rank():
+        return None
     ranks = _spans(source)
     end = max((spans[-1, 1] for rank in ranks for spans in rank.values() if len(spans)), default=0)
     with open(picture, "w", encoding="utf-8") as file:
@@ -47,12 +47,14 @@ def gantt(source, picture):
 
 
 def _recorded(proxy, file):
-    """Executes a copy of a filter that writes its timeline. Returns the file; None on ranks without it."""
+    """Executes a copy of a filter that writes its timeline. Returns the file."""
+    if not proxy.SMProxy.GetProperty("TimelineFile"):
+        raise ValueError(f"{proxy.SMProxy.GetXMLLabel()} has no property Timeline File; give a filter with it, or a file")
     update_input(proxy)
     copy = fresh(proxy)
     copy.TimelineFile = file
     copy.UpdatePipeline()
-    return file if is_first_rank() else None
+    return file
 
 
 def _spans(file):

@@ -7,6 +7,7 @@ Every rank runs this script (pvbatch --sym).
 
 import os
 import re
+import sys
 
 import check
 import numpy as np
@@ -18,6 +19,7 @@ from vtkmodules.vtkIOXML import vtkXMLPPolyDataReader
 COMM = MPI.COMM_WORLD
 PAGE = os.path.join(check.SOURCE, "Docs", "Start", "InSitu.md")
 STEPS = range(0, 400, 50)
+FEATURES = 2  # output of Async Feature Tracker
 
 
 def script():
@@ -51,6 +53,12 @@ def points_of(file):
     return reader.GetOutput().GetNumberOfPoints()
 
 
+def features():
+    """The rows of the tracker's table on all ranks."""
+    tracks = sys.modules["pipeline"].tracks.GetClientSideObject()
+    return COMM.allreduce(tracks.GetOutputDataObject(FEATURES).GetNumberOfRows())
+
+
 def main():
     os.chdir(check.OUTPUT)
     data = check.flows.build(COMM.rank, COMM.size, mesh="tetrahedra", size=12)
@@ -59,6 +67,7 @@ def main():
     for step in STEPS:
         set_arrays(data, step)
         bridge.coprocess(step / 100, step, data, name="grid")
+        assert features() == 1, f"{features()} features in step {step}"
     bridge.finalize()
     if COMM.rank == 0:
         points = [points_of(f"paths{step}.pvtp") for step in (100, 300)]

@@ -67,14 +67,16 @@ def expect(is_right, what):
 
 
 def compare(one, other, first, name):
-    """Results from the output `first` on are the same; those of the solvers within their tolerance."""
+    """Results from the output `first` on are the same; those of the solvers within their tolerance, which is relative
+    to the largest value of all outputs."""
+    largest = [max(map(abs, values)) for values in zip(*(result["close"] for result in one.values()))]
     expect(sorted(other) == list(range(first, OUTPUTS + 1)), f"{name}: outputs {sorted(other)}")
     for output in range(first, OUTPUTS + 1):
         for key, right in one[output]["same"].items():
             found = other[output]["same"][key]
             expect(found == right, f"{name}, output {output}: {key} {found} differs from {right}")
-        for found, right in zip(other[output]["close"], one[output]["close"]):
-            expect(abs(found - right) <= 1e-4 * max(abs(right), 1), f"{name}, output {output}: {found}, {right}")
+        for found, right, scale in zip(other[output]["close"], one[output]["close"], largest):
+            expect(abs(found - right) <= 1e-4 * scale, f"{name}, output {output}: {found}, {right}")
 
 
 def check_content(results):

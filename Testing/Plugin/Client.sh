@@ -28,5 +28,8 @@ if [ -e "$work/failed" ]; then
   cat "$work/failed"
   exit 1
 fi
-# The last macro writes this line.
+# Each case has written a line, and the last macro this one.
+for filter in $(python3 -c 'import cases; print(*(case.filter for case in cases.CASES))'); do
+  grep -q "^$filter:" "$work/verified"
+done
 grep -q "^undo" "$work/verified"
