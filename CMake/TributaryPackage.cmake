@@ -45,12 +45,13 @@ classes.")
 # ParaView's programs read the lists of plugins that paraview.conf in their own folder names. Debian's package has no
 # such file, and other plugins may need it: the package adds its line, and removes it.
 set(list "/${CMAKE_INSTALL_LIBDIR}/${PARAVIEW_PLUGIN_SUBDIR}/tributary.plugins.xml")
-foreach (script postinst postrm)
+# Python adds byte code to the folder of the package tributary: it is removed before the package.
+foreach (script postinst prerm postrm)
   configure_file("${CMAKE_CURRENT_LIST_DIR}/Package/${script}.in" "${PROJECT_BINARY_DIR}/Package/${script}" @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endforeach ()
 set(CPACK_DEBIAN_PLUGIN_PACKAGE_CONTROL_EXTRA
-  "${PROJECT_BINARY_DIR}/Package/postinst;${PROJECT_BINARY_DIR}/Package/postrm")
+  "${PROJECT_BINARY_DIR}/Package/postinst;${PROJECT_BINARY_DIR}/Package/prerm;${PROJECT_BINARY_DIR}/Package/postrm")
 
 foreach (component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER "${component}" key)

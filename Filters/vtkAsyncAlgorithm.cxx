@@ -355,10 +355,23 @@ std::string vtkAsyncAlgorithm::NameOfArray(int index) {
 tributary::RunContext vtkAsyncAlgorithm::MakeRunContext(tributary::Transport& transport,
                                                         tributary::RunStatistics& statistics) {
   return {
-      transport, statistics,
+      transport,
+      statistics,
       [this, &transport](double progress) { return this->Monitor(transport, progress); },
       [this, &transport](bool interrupted) { return this->AgreeOnAbort(transport, interrupted); },
-      [this](const std::string& text) { vtkWarningMacro(<< text); }};
+      [this](const std::string& text) { vtkWarningMacro(<< text); },
+      [this](const std::string& text) { this->WarnOnce(text); }};
+}
+
+//------------------------------------------------------------------------------
+void vtkAsyncAlgorithm::WarnOnce(const std::string& text) {
+  const vtkMTimeType modified = this->GetMTime();
+  if (std::exchange(this->WarnedTime, modified) != modified) {
+    this->Warned.clear();
+  }
+  if (this->Warned.insert(text).second) {
+    vtkWarningMacro(<< text);
+  }
 }
 
 //------------------------------------------------------------------------------

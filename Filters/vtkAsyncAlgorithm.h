@@ -32,6 +32,7 @@
 #include "vtkDataObjectAlgorithm.h"
 
 #include <memory>  // For CheckedInputs
+#include <set>     // For Warned
 #include <string>  // For ClassOfOutput
 #include <vector>  // For CheckedInputs
 
@@ -163,6 +164,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
   void CheckInput(vtkDataObject* input);
   void CheckInputs(vtkInformationVector** inputVector);
   void GiveUp(vtkInformationVector* outputVector);
+  /// Warns, unless it has since the filter was last modified.
+  void WarnOnce(const std::string& text);
   /// @return whether the user asked to abort
   bool ProcessEvents(tributary::Transport& transport);
 
@@ -171,8 +174,10 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncAlgorithm : public vtkDataObjectAlgorithm 
 
   /// The inputs of the last execution, which need not be checked again as long as they stay.
   std::unique_ptr<std::vector<tributary::DataVersion>> CheckedInputs;
-  bool HasExecuted = false;     // since the executive last requested a time
-  bool HasFailedInput = false;  // instead of data
+  bool HasExecuted = false;      // since the executive last requested a time
+  bool HasFailedInput = false;   // instead of data
+  std::set<std::string> Warned;  // texts of WarnOnce()
+  vtkMTimeType WarnedTime = 0;   // of the filter, for Warned
   double LastEvents = -1;
   double NextProgress = 0;  // to report when events are processed
 };

@@ -97,7 +97,8 @@ class TRIBUTARYFILTERS_EXPORT vtkAsyncHarmonicFill : public vtkAsyncSolverAlgori
 
   ///@{
   /**
-   * Arrays to be filled. Default: none named, which selects all arrays with unknown values.
+   * Arrays to be filled. Default: none named, which selects all arrays with unknown values, but
+   * with MISSING and NOT_A_NUMBER no arrays of integers, which may be labels.
    */
   void AddPointArray(const char* name);
   void AddCellArray(const char* name);

@@ -64,6 +64,10 @@ class ChannelFlow {
   /// Collective. Takes a step.
   void step();
 
+  /// Collective.
+  /// @throws std::runtime_error on all ranks if the flow has become unstable
+  void requireStable() const { refuseUnstable(moments()); }
+
   /// Collective. The arrays velocity, pressure, vorticity and Q, the second invariant of the
   /// velocity gradient, which is positive in vortices, and solid, 1 in the cylinder and 0
   /// elsewhere. Velocity and pressure are 0 in the cylinder.

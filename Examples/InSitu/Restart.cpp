@@ -22,10 +22,11 @@ struct Header {
   std::int64_t nodes[3] = {};
   double reynolds = 0, velocity = 0, center[2] = {};
   std::int64_t hasCylinder = 0, resolution = 0;
-  std::int64_t steps = 0;  ///< last: differs between files of the same flow
+  std::int64_t interval = 0;  ///< steps between two outputs
+  std::int64_t steps = 0;     ///< last: differs between files of the same flow
 };
 
-Header headerOf(const ChannelFlow& flow) {
+Header headerOf(const ChannelFlow& flow, std::int64_t interval) {
   const ChannelSettings& settings = flow.settings();
   Header header;
   for (unsigned axis = 0; axis < 3; ++axis) header.nodes[axis] = flow.decomposition().nodes()[axis];
@@ -35,6 +36,7 @@ Header headerOf(const ChannelFlow& flow) {
   header.center[1] = settings.center[1];
   header.hasCylinder = settings.hasCylinder;
   header.resolution = settings.resolution;
+  header.interval = interval;
   header.steps = flow.steps();
   return header;
 }
@@ -88,6 +90,9 @@ class File {
 
   MPI_File handle() const { return file_; }
 
+  /// Data may be written only now.
+  void close() { require(MPI_File_close(&file_) == MPI_SUCCESS, "cannot be written"); }
+
   void require(bool isRight, const char* what) const {
     int mine = isRight ? 1 : 0, all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, communicator_);
@@ -108,15 +113,17 @@ class File {
 
 }  // namespace
 
-void writeRestart(const std::string& path, const ChannelFlow& flow) {
+void writeRestart(const std::string& path, const ChannelFlow& flow, std::int64_t interval) {
   const MPI_Comm communicator = flow.decomposition().communicator();
   const std::string unfinished = path + ".part";
   const Layout layout(flow.decomposition());
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
   {
-    const File file(flow, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
-    const Header header = headerOf(flow);
+    File file(flow, unfinished, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    // That of a run that was stopped may be longer.
+    file.require(MPI_File_set_size(file.handle(), 0) == MPI_SUCCESS, "cannot be written");
+    const Header header = headerOf(flow, interval);
     int status = rank == 0 ? MPI_File_write_at(file.handle(), 0, &header, sizeof header, MPI_BYTE,
                                                MPI_STATUS_IGNORE)
                            : MPI_SUCCESS;
@@ -125,16 +132,17 @@ void writeRestart(const std::string& path, const ChannelFlow& flow) {
     status = MPI_File_write_all(file.handle(), flow.populations().data(), 1, layout.memory(),
                                 MPI_STATUS_IGNORE);
     file.require(status == MPI_SUCCESS, "cannot be written");
+    file.close();
   }
   int isRenamed = rank != 0 || std::rename(unfinished.c_str(), path.c_str()) == 0;
   MPI_Bcast(&isRenamed, 1, MPI_INT, 0, communicator);
   if (!isRenamed) throw std::runtime_error("the restart file \"" + path + "\" cannot be renamed");
 }
 
-void readRestart(const std::string& path, ChannelFlow& flow) {
+void readRestart(const std::string& path, ChannelFlow& flow, std::int64_t interval) {
   const Layout layout(flow.decomposition());
   const File file(flow, path, MPI_MODE_RDONLY);
-  const Header expected = headerOf(flow);
+  const Header expected = headerOf(flow, interval);
   Header found;
   int status =
       MPI_File_read_at_all(file.handle(), 0, &found, sizeof found, MPI_BYTE, MPI_STATUS_IGNORE);
@@ -146,7 +154,7 @@ void readRestart(const std::string& path, ChannelFlow& flow) {
       status == MPI_SUCCESS && std::memcmp(&found, &expected, offsetof(Header, steps)) == 0 &&
           size ==
               static_cast<MPI_Offset>(sizeof found + nodes * lattice::Directions * sizeof(double)),
-      "is that of another flow, or incomplete");
+      "is that of another flow, has another interval between outputs, or is incomplete");
   std::vector<double> populations = flow.populations();
   file.seePopulations(layout);
   status =

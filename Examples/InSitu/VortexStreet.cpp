@@ -69,7 +69,11 @@ Options parse(int argc, char** argv) {
 
 void run(const Options& options) {
   ChannelFlow flow(MPI_COMM_WORLD, options.channel);
-  if (!options.restart.empty()) readRestart(options.restart, flow);
+  if (!options.restart.empty()) readRestart(options.restart, flow, options.every);
+  const std::int64_t first = flow.steps() / options.every;
+  if (first > options.outputs)
+    throw std::invalid_argument("the restart file is that of output " + std::to_string(first) +
+                                "; raise --outputs");
   std::filesystem::create_directories(options.folder);
   std::unique_ptr<Analysis> analysis;
   if (!options.scripts.empty()) analysis = makeCatalystAnalysis(options.scripts, options.folder);
@@ -78,7 +82,6 @@ void run(const Options& options) {
   // A restart begins with the output at which the file was written, which filters that continue
   // need.
   StepInformation information;
-  const std::int64_t first = flow.steps() / options.every;
   for (std::int64_t output = first; output <= options.outputs; ++output) {
     const double begin = MPI_Wtime();
     while (flow.steps() < output * options.every) flow.step();
@@ -87,8 +90,9 @@ void run(const Options& options) {
     information.step = output;
     information.writesRestart =
         output > first && options.restartEvery > 0 && output % options.restartEvery == 0;
+    flow.requireStable();
     if (analysis) analysis->execute(information, [&] { return flow.fields(); });
-    if (information.writesRestart) writeRestart(restartFile, flow);
+    if (information.writesRestart) writeRestart(restartFile, flow, options.every);
   }
 }
 

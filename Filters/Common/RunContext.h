@@ -23,6 +23,9 @@ struct RunContext {
   std::function<bool(bool interrupted)> agreeOnAbort;
   /// Local. Reports a warning of the filter. Call it on one rank.
   std::function<void(const std::string& text)> warn;
+  /// Local. As warn(), but once for all executions until the filter is modified, such as those of
+  /// a series of time steps.
+  std::function<void(const std::string& text)> warnOnce;
 };
 
 }  // namespace tributary

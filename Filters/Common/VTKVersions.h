@@ -2,6 +2,7 @@
 #pragma once
 
 #include <vtkAlgorithm.h>
+#include <vtkDataObject.h>
 #include <vtkExtractCells.h>
 #include <vtkType.h>
 #include <vtkUnstructuredGrid.h>
@@ -9,7 +10,7 @@
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 2, 20230111)
 #include <vtkCellData.h>
-#include <vtkDataObject.h>
+#include <vtkCompositeDataSet.h>
 #include <vtkDemandDrivenPipeline.h>
 #include <vtkInformation.h>
 #endif
@@ -50,6 +51,12 @@ inline void clearAborted(vtkAlgorithm* filter) {
   filter->SetAbortOutput(false);
 }
 
+/// Local. Makes a copy that shares arrays: adding others to it, or to its data sets if it is a
+/// composite, does not change `from`.
+inline void shallowCopy(vtkDataObject* to, vtkDataObject* from) {
+  to->ShallowCopy(from);
+}
+
 /// Local. Extracts cells without an array of their ids in the input.
 inline void updateWithoutCellIds(vtkExtractCells* extract) {
   extract->PassThroughCellIdsOff();
@@ -72,6 +79,14 @@ inline void markAborted(vtkAlgorithm* filter) {
 }
 
 inline void clearAborted(vtkAlgorithm*) {}
+
+inline void shallowCopy(vtkDataObject* to, vtkDataObject* from) {
+  // ShallowCopy() of a composite shares the data sets themselves.
+  if (auto* composite = vtkCompositeDataSet::SafeDownCast(to))
+    composite->RecursiveShallowCopy(from);
+  else
+    to->ShallowCopy(from);
+}
 
 inline void updateWithoutCellIds(vtkExtractCells* extract) {
   extract->Update();

@@ -13,6 +13,7 @@
 
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 #include "Features/CriticalDomain.h"
 #include "Features/CriticalOutput.h"
 #include "Features/FeatureTracking.h"
@@ -189,15 +190,16 @@ class CriticalTracking final : public FeatureTracking {
   Step step_;
 };
 
-/// Collective. Warns if there are no critical points because the field cannot vary along an axis.
+/// Collective. Warns if there are no critical points in a mesh of one layer, as there are none if
+/// the field is that of a plane.
 void CriticalTracking::warnOfOneLayer(const RunContext& context) const {
   if (step_.domain->dimension() < 3) return;
   const int axis = axisOfOneLayer(context.transport, step_.leaves);
   if (axis >= 0 && context.transport.rank() == 0)
-    context.warn(
-        std::string("There are no critical points: the mesh is one cell thick along ") +
+    context.warnOnce(
+        std::string("There are no critical points, and the mesh is one cell thick along ") +
         "XYZ"[axis] +
-        ", where the field does not vary; apply Slice, or Extract Subset with one layer of "
+        "; if the field is that of a plane, apply Slice, or Extract Subset with one layer of "
         "points, and track the critical points of its output.");
 }
 
@@ -308,7 +310,7 @@ bool CriticalTracking::write(const RunContext& context, const FeatureTrackerSett
   if (points == 0) warnOfOneLayer(context);
   const CriticalOutput output(now_.field.isVector != 0, step_.domain->dimension());
   collectively(transport, [&] {
-    outputs.mesh->ShallowCopy(input);
+    shallowCopy(outputs.mesh, input);
     output.writeTrajectories(lines, outputs.trajectories);
     output.writePoints(step_.pieces, last, outputs.features);
     output.writeEvents(lines, outputs.events);

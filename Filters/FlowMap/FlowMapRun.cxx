@@ -23,6 +23,7 @@
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 #include "Lines/LineTable.h"
 #include "Lines/TraceReport.h"
 #include "Time/DataTime.h"
@@ -547,7 +548,7 @@ void FlowMapRun::write(const MapWindow& window, const int extent[6], vtkDataObje
       if (image->GetNumberOfPoints() != state_.seeds->points())
         throw Error(ErrorKind::Internal, "the extent of the output changed within a window");
     } else {
-      output->ShallowCopy(state_.shape);
+      shallowCopy(output, state_.shape);
       output->GetFieldData()->Initialize();
     }
     undefined = writeArrays(window, output);

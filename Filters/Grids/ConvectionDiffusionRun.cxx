@@ -23,6 +23,7 @@
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 #include "Output/ActiveScalars.h"
 #include "Output/NamedArrays.h"
 #include "Output/TableColumns.h"
@@ -238,11 +239,11 @@ double ConvectionDiffusionRun::progress(double share) const {
   return std::min(1.0, (static_cast<double>(done) + share) / static_cast<double>(all));
 }
 
-/// Local, for one rank. Warns once of a large Courant number, unless Maximum
-/// Courant Number allows it.
+/// Local, for one rank. Warns of a large Courant number of the last step, once for each basis,
+/// unless Maximum Courant Number divides steps.
 void ConvectionDiffusionRun::warnOfCourantNumber() {
   if (settings_.maximumCourantNumber > 0 || state_.courant <= LargeCourantNumber) return;
-  if (state_.courant == std::exchange(state_.reportedCourant, state_.courant)) return;
+  if (std::exchange(state_.hasWarnedOfCourant, true)) return;
   const double length = state_.times[index(state_.done + 1)] - state_.times[index(state_.done)];
   std::ostringstream text;
   text << "In a step the flow passes " << state_.courant
@@ -319,7 +320,7 @@ bool ConvectionDiffusionRun::solveSteps() {
       const double begin = state_.times[index(state_.done)];
       const double end = state_.times[index(state_.done + 1)];
       if (!solveStep(end - begin, substepsOf(end - begin), end)) return false;
-      if (state_.done == 0 && transport_.rank() == 0) warnOfCourantNumber();
+      if (transport_.rank() == 0) warnOfCourantNumber();
     }
     ++state_.done;
     state_.past.push_back(state_.times[index(state_.done)]);
@@ -333,7 +334,7 @@ void ConvectionDiffusionRun::write(vtkDataObject* input, vtkDataObject* output) 
   const std::vector<std::vector<double>> values =
       valuesAtPieces(transport_, sites_, state_.concentration);
   collectively(transport_, [&] {
-    output->ShallowCopy(input);
+    shallowCopy(output, input);
     auto piece = values.begin();
     forEachDataSet(output, [&](vtkDataObject* object) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);
@@ -424,6 +425,7 @@ void ConvectionDiffusionRun::prepare(vtkDataObject* source) {
 
 void ConvectionDiffusionState::plan(std::int64_t requestedGoal, Basis basis, bool isWhole) {
   goal = requestedGoal;
+  if (!(basis == requested)) hasWarnedOfCourant = false;
   requested = std::move(basis);
   // If only the flow has changed, the last steady state is a good initial guess.
   const bool isPrefix =

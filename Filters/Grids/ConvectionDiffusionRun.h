@@ -80,13 +80,14 @@ struct ConvectionDiffusionState {
   }
 
   // The request, which the filter sets before an execution.
-  std::vector<double> times;  ///< the initial time and the ends of all steps; empty if steady
-  bool inputVaries = false;   ///< whether an input has more than one time step
-  Basis requested;            ///< of the next execution
-  std::int64_t first = 0;     ///< index of the first step of the request
-  std::int64_t next = 0;      ///< index of the first step of the next execution
-  std::int64_t goal = 0;      ///< index of the last step requested; -1 if steady
-  bool restart = true;        ///< whether to start from the initial concentration
+  std::vector<double> times;        ///< the initial time and the ends of all steps; empty if steady
+  bool inputVaries = false;         ///< whether an input has more than one time step
+  Basis requested;                  ///< of the next execution
+  std::int64_t first = 0;           ///< index of the first step of the request
+  std::int64_t next = 0;            ///< index of the first step of the next execution
+  std::int64_t goal = 0;            ///< index of the last step requested; -1 if steady
+  bool restart = true;              ///< whether to start from the initial concentration
+  bool hasWarnedOfCourant = false;  ///< on rank 0, since `requested` changed
 
   // The result, which an execution sets.
   Basis started;               ///< of the execution that started from the initial concentration
@@ -101,7 +102,6 @@ struct ConvectionDiffusionState {
   std::vector<HistoryRow> history;    ///< on rank 0
   double residual = 0;                ///< of the last step, as are the values below
   double courant = 0;
-  double reportedCourant = 0;  ///< of the last warning
   std::int64_t iterations = 0;
   std::int64_t substeps = 0;
 

@@ -21,6 +21,7 @@
 #include "Common/Leaves.h"
 #include "Common/RunStatistics.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 #include "Output/ActiveScalars.h"
 #include "Output/NamedArrays.h"
 
@@ -99,6 +100,9 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
           "the input lacks an array with 1 component at points or cells; choose one with Mask");
   }
   const bool isAll = settings_.pointArrays.empty() && settings_.cellArrays.empty();
+  // Integers are never NaN, and may be labels, which have no values between them.
+  const bool takesFloatsOnly =
+      settings_.unknown == Unknown::NotANumber || settings_.unknown == Unknown::Missing;
   for (const bool areCells : {false, true}) {
     const bool fits = !mask.array || areCells == mask.isAtCells;
     vtkDataSetAttributes* attributes = attributesOf(dataSet, areCells);
@@ -108,9 +112,8 @@ void HarmonicFillRun::writeTasks(vtkDataSet* dataSet, Writer& writer) const {
           .text(array->GetName());
     };
     for (int i = 0; isAll && fits && i < attributes->GetNumberOfArrays(); ++i)
-      // Integers are never NaN.
       if (canBeFilled(attributes, i) && attributes->GetArray(i) != mask.array &&
-          (settings_.unknown != Unknown::NotANumber || isFloating(attributes->GetArray(i))))
+          (!takesFloatsOnly || isFloating(attributes->GetArray(i))))
         add(attributes->GetArray(i));
     const auto& names = areCells ? settings_.cellArrays : settings_.pointArrays;
     for (auto name = names.begin(); name != names.end(); ++name) {
@@ -387,7 +390,7 @@ void HarmonicFillRun::reportWithoutValues() const {
   };
   if (isNone(Outcome::Filled) && isNone(Outcome::NothingKnown)) {
     if (transport_.rank() == 0)
-      context_.warn(
+      context_.warnOnce(
           filled_.empty()
               ? "There is no array to fill; choose Point Arrays or Cell Arrays."
               : "Nothing is filled, because no value is unknown in " +
@@ -400,7 +403,7 @@ void HarmonicFillRun::reportWithoutValues() const {
   const std::string text = "nothing is known in " + names +
                            ": all values are unknown; choose other arrays, or check Unknown";
   if (isNone(Outcome::Filled) && isNone(Outcome::NothingUnknown)) throw Error(text);
-  if (transport_.rank() == 0) context_.warn("The other arrays are filled, but " + text + ".");
+  if (transport_.rank() == 0) context_.warnOnce("The other arrays are filled, but " + text + ".");
 }
 
 /// Local. Adds the filled arrays, and marks if asked for.
@@ -477,7 +480,7 @@ void HarmonicFillRun::writeFieldData(vtkDataObject* output) const {
 
 void HarmonicFillRun::write(vtkDataObject* input, vtkDataObject* output) {
   collectively(transport_, [&] {
-    output->ShallowCopy(input);
+    shallowCopy(output, input);
     std::size_t piece = 0;
     forEachDataSet(output, [&](vtkDataObject* object) {
       auto* dataSet = vtkDataSet::SafeDownCast(object);

@@ -17,6 +17,7 @@
 #include "Common/DataVersion.h"
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
+#include "Common/VTKVersions.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Fingerprint.h"
@@ -134,7 +135,7 @@ std::string betweenTimes(const StepData& earlier, const StepData& later) {
 
 vtkSmartPointer<vtkDataObject> copyOfStep(vtkDataObject* data, bool ownsArrays) {
   auto copy = vtkSmartPointer<vtkDataObject>::Take(data->NewInstance());
-  copy->ShallowCopy(data);
+  shallowCopy(copy, data);
   if (ownsArrays)
     forEachDataSet(copy, [](vtkDataObject* leaf) {
       requireMemory(static_cast<std::size_t>(leaf->GetActualMemorySize()) << 10);

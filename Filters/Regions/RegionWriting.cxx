@@ -23,6 +23,7 @@
 
 #include "Common/FreshArray.h"
 #include "Common/Leaves.h"
+#include "Common/VTKVersions.h"
 #include "Output/TableColumns.h"
 #include "Regions/ExtractedCells.h"
 #include "Regions/Pieces/HyperTrees.h"
@@ -50,10 +51,19 @@ void writeExtracted(vtkDataObject* input, const std::vector<const ElementIds*>& 
     else
       parts[leaves[n].dataSet] = extractCells(leaves[n].dataSet, ids);
   }
+  // Data sets without points are no leaves, but have arrays.
+  forEachDataSet(input, [&](vtkDataObject* object) {
+    vtkSmartPointer<vtkDataObject>& part = parts[object];
+    if (part) return;
+    if (auto* dataSet = vtkDataSet::SafeDownCast(object))
+      part = extractCells(dataSet, {});
+    else
+      part = object;
+  });
   auto* tree = vtkDataObjectTree::SafeDownCast(input);
   auto* outputTree = vtkDataObjectTree::SafeDownCast(output);
   if (vtkDataSet::SafeDownCast(input) || vtkHyperTreeGrid::SafeDownCast(input)) {
-    if (parts.count(input) != 0) output->ShallowCopy(parts[input]);
+    output->ShallowCopy(parts.at(input));
   } else if (tree && outputTree) {
     outputTree->CopyStructure(tree);
     auto iterator = vtkSmartPointer<vtkDataObjectTreeIterator>::Take(tree->NewTreeIterator());
@@ -117,7 +127,7 @@ void writeData(vtkDataObject* input, const std::vector<const ElementIds*>& added
                const std::vector<const ElementIds*>& extracted, vtkDataObject* output) {
   // Extraction copies the arrays with the cells: it works on a copy of the input that has them.
   auto whole = vtkSmartPointer<vtkDataObject>::Take(input->NewInstance());
-  whole->ShallowCopy(input);
+  shallowCopy(whole, input);
   const std::vector<Leaf> leaves = leavesAndTreesOf(whole);
   for (std::size_t n = 0; n < leaves.size(); ++n)
     for (const ElementIds* array : added) {
@@ -135,7 +145,7 @@ void writeData(vtkDataObject* input, const std::vector<const ElementIds*>& added
           attributes->AddArray(freshArray<vtkIdTypeArray>(array->name.c_str(), 1, 0));
   });
   if (extracted.empty())
-    output->ShallowCopy(whole);
+    shallowCopy(output, whole);
   else
     writeExtracted(whole, extracted, output);
 }

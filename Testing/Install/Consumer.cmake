@@ -14,7 +14,9 @@ endfunction ()
 # builds a project that finds it there in WORK_DIR/build, with CXX, CXX_FLAGS, GENERATOR and, unless it is
 # empty, the compiler launcher LAUNCHER.
 function (build_consumer source)
-  run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component Core)
+  foreach (component Library Core) # the shared library, if there is one, and the rest
+    run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix" --component "${component}")
+  endforeach ()
   run("${CMAKE_COMMAND}" -S "${source}" -B "${WORK_DIR}/build" -G "${GENERATOR}"
     "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
     "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix" -DCMAKE_BUILD_TYPE=Release ${ARGN})

@@ -28,6 +28,9 @@ ranks 2 /tmp/consumer/Reachable
 ldd /tmp/consumer/Reachable | grep '/lib.*/libTributaryCore[.]so[.]'
 echo "ok: a program is built with libtributary-dev, linked to the shared library, and runs on 2 ranks"
 
+folder=$(dirname "$(dpkg-query -L paraview-tributary | grep -m 1 '/tributary/__init__[.]py$')")
 apt-get -q -y remove paraview-tributary
 test ! -e /usr/bin/paraview.conf
 echo "ok: nothing is left of the plugin in ParaView's list"
+test ! -e "$folder"
+echo "ok: nothing is left of the package tributary"

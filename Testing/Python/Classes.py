@@ -14,7 +14,7 @@ from vtkmodules.numpy_interface import dataset_adapter
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.util.vtkAlgorithm import VTKPythonAlgorithmBase
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkImageData, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkImageData, vtkMultiBlockDataSet, vtkPolyData
 from vtkmodules.vtkCommonExecutionModel import vtkAlgorithm, vtkStreamingDemandDrivenPipeline as Pipeline
 from vtkmodules.vtkFiltersCore import vtkConnectivityFilter, vtkThreshold
 from vtkmodules.vtkFiltersFlowPaths import vtkParticleTracer, vtkStreamTracer
@@ -328,9 +328,43 @@ def harmonic_fill():
     assert COMM.allreduce(np.abs(filled - expected).max(), MPI.MAX) < 1e-6
 
 
+def arrays(blocks):
+    """Names and tuples of all arrays of the blocks, and the active scalars."""
+    found = []
+    for i in range(blocks.GetNumberOfBlocks()):
+        for attributes in (blocks.GetBlock(i).GetPointData(), blocks.GetBlock(i).GetCellData()):
+            active = attributes.GetScalars()
+            found.append(active and active.GetName())
+            found += [(attributes.GetArrayName(a), vtk_to_numpy(attributes.GetArray(a)).tobytes())
+                      for a in range(attributes.GetNumberOfArrays())]
+    return found
+
+
+def inputs_stay():
+    """Outputs share arrays with a composite input, but not its data sets, to which they would add arrays."""
+    data = swirl(blobs(piece()))
+    add_points(data, "values", np.where(np.abs(positions(data)).max(axis=1) < 0.5, np.nan, 1.0))
+    blocks = vtkMultiBlockDataSet()
+    blocks.SetBlock(0, data)
+    before = arrays(blocks)
+    critical, diffusion = tributary.vtkAsyncFeatureTracker(), tributary.vtkAsyncConvectionDiffusion()
+    critical.SetFeatures(critical.CRITICAL_POINTS)
+    critical.SetInputArrayToProcess(3, 0, 0, POINT, "field")
+    diffusion.SetInputArrayToProcess(0, 0, 0, POINT, "velocity")
+    diffusion.SetSteadyState(True)
+    diffusion.SetDecay(1)
+    for filter_ in (regions_above(tributary.vtkAsyncConnectivity()), critical, diffusion,
+                    tributary.vtkAsyncHarmonicFill()):
+        filter_.SetInputData(blocks)
+        filter_.Update()
+        name = filter_.GetClassName()
+        assert COMM.allreduce(filter_.GetOutputDataObject(0).GetNumberOfPoints()) > 0, name
+        assert arrays(blocks) == before, f"{name} changes its input"
+
+
 def main():
     tests = [stream_tracer, stream_tracer_aborts, path_tracer, flow_map, connectivity, feature_tracker,
-             convection_diffusion, harmonic_fill]
+             convection_diffusion, harmonic_fill, inputs_stay]
     for test in tests:
         begun = MPI.Wtime()
         test()

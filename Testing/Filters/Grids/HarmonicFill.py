@@ -290,6 +290,14 @@ def test_unknowns():
         assert ((gathered(grid, sites, result, "vtkGhostType") & 32 != 0) == unknown).all()
         check.delete(proxy)
     check.delete(source)
+    # Labels have no values between them: they are filled only if they are named.
+    labels = np.where(unknown, 0, 7).astype(np.int32)
+    _, source = held(grid, cell_arrays=[("u", u), ("labels", labels)], hidden=unknown)
+    for names, expected in (([], labels), (["u", "labels"], np.full_like(labels, 7))):
+        proxy = check.filled(source, CellArrays=names)
+        assert (gathered(grid, sites, output(proxy), "labels") == expected).all(), names
+        check.delete(proxy)
+    check.delete(source)
 
 
 def test_arrays():
