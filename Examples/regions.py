@@ -20,14 +20,12 @@ backward = Calculator(Input=flow, AttributeType="Cell Data", ResultArrayName="ba
 backward.UpdatePipeline()
 regions = AsyncConnectivity(
     Input=backward, ScalarConnectivity=1, Scalars=["CELLS", "backward"], ScalarRange=[1, 100],
-    RegionIdAssignmentMode="Cell Count Descending", StatisticsArrays=["backward"])
+    ExtractRegions=1, RegionIdAssignmentMode="Cell Count Descending", StatisticsArrays=["backward"])
 table = tributary.table(regions, "Region Table")
 print(len(table), "regions of backward flow")
 print(tributary.text(table[["RegionId", "Cells", "Measure", "CentroidX"]]), flush=True)
 SaveData("regions.csv", OutputPort(regions, "Region Table"))
 
-cells = Threshold(Input=regions, Scalars=["CELLS", "RegionId"])
-cells.LowerThreshold, cells.UpperThreshold = 0, len(table)
 LoadPalette("WhiteBackground")
 view = CreateRenderView(ViewSize=[900, 600], OrientationAxesVisibility=0)
 floor = Slice(Input=flow)
@@ -36,7 +34,7 @@ floor.SliceType.Normal = [0, 0, 1]
 ground = Show(floor, view)
 ground.ColorArrayName = [None, ""]
 ground.AmbientColor = ground.DiffuseColor = [0.85, 0.87, 0.9]
-drawn = Show(cells, view)
+drawn = Show(regions, view)
 ColorBy(drawn, ("CELLS", "RegionId"))
 drawn.LookupTable.ApplyPreset("Turbo", True)
 view.CameraPosition = [0.05, -0.1, 0.25]

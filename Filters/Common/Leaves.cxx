@@ -26,6 +26,8 @@
 #include <algorithm>
 #include <array>
 
+#include "Common/VTKVersions.h"
+
 #include "Tributary/Base/Error.h"
 
 namespace tributary {
@@ -36,8 +38,7 @@ void collect(vtkDataObject* node, const std::string& path, std::vector<Leaf>& le
   if (auto* dataSet = vtkDataSet::SafeDownCast(node)) {
     if (dataSet->GetNumberOfPoints() > 0) leaves.push_back({dataSet, path, {}, -1, nullptr});
   } else if (auto* trees = vtkHyperTreeGrid::SafeDownCast(node)) {
-    if (trees->GetNumberOfElements(vtkDataObject::CELL) > 0)
-      leaves.push_back({nullptr, path, {}, -1, trees});
+    if (cellsOf(trees) > 0) leaves.push_back({nullptr, path, {}, -1, trees});
   } else if (auto* blocks = vtkMultiBlockDataSet::SafeDownCast(node)) {
     for (unsigned i = 0; i < blocks->GetNumberOfBlocks(); ++i)
       collect(blocks->GetBlock(i), path + "/" + std::to_string(i), leaves);
@@ -92,8 +93,7 @@ vtkCellData* Leaf::cellData() const {
 
 vtkIdType Leaf::cells() const {
   // The ids of cells of trees may have gaps.
-  return trees ? std::max(trees->GetNumberOfElements(vtkDataObject::CELL),
-                          trees->GetGlobalNodeIndexMax() + 1)
+  return trees ? std::max(cellsOf(trees), trees->GetGlobalNodeIndexMax() + 1)
                : dataSet->GetNumberOfCells();
 }
 

@@ -4,6 +4,7 @@
 #include <vtkAlgorithm.h>
 #include <vtkDataObject.h>
 #include <vtkExtractCells.h>
+#include <vtkHyperTreeGrid.h>
 #include <vtkType.h>
 #include <vtkUnstructuredGrid.h>
 #include <vtkVersionMacros.h>
@@ -51,6 +52,11 @@ inline void clearAborted(vtkAlgorithm* filter) {
   filter->SetAbortOutput(false);
 }
 
+/// Local. The number of cells of hyper trees, refined ones included.
+inline vtkIdType cellsOf(vtkHyperTreeGrid* trees) {
+  return trees->GetNumberOfCells();
+}
+
 /// Local. Makes a copy that shares arrays: adding others to it, or to its data sets if it is a
 /// composite, does not change `from`.
 inline void shallowCopy(vtkDataObject* to, vtkDataObject* from) {
@@ -79,6 +85,10 @@ inline void markAborted(vtkAlgorithm* filter) {
 }
 
 inline void clearAborted(vtkAlgorithm*) {}
+
+inline vtkIdType cellsOf(vtkHyperTreeGrid* trees) {
+  return trees->GetNumberOfVertices();
+}
 
 inline void shallowCopy(vtkDataObject* to, vtkDataObject* from) {
   // ShallowCopy() of a composite shares the data sets themselves.

@@ -26,9 +26,8 @@ def run(name, arguments):
     path = os.path.join(check.SOURCE, "Examples", name + ".py")
     with open(path, encoding="utf-8") as file:
         assert len(file.readlines()) < 60, "the script is too long to be read at a glance"
-    os.chdir(check.OUTPUT)
     for file in os.listdir():
-        if os.path.isfile(file):
+        if os.path.isfile(file) and os.path.abspath(file) not in arguments:
             os.remove(file)
     sys.argv = [path, *arguments]
     printed = io.StringIO()

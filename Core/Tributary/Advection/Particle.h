@@ -83,7 +83,7 @@ struct EventProgress {
 class OwnedEventProgress {
  public:
   OwnedEventProgress() = default;
-  OwnedEventProgress(const OwnedEventProgress& other)
+  OwnedEventProgress(const OwnedEventProgress& other)  ///< Copies what it owns.
       : progress_(other ? std::make_unique<EventProgress>(*other) : nullptr) {}
   OwnedEventProgress(OwnedEventProgress&&) noexcept = default;
   OwnedEventProgress& operator=(OwnedEventProgress other) noexcept {
@@ -94,7 +94,7 @@ class OwnedEventProgress {
 
   /// Begins anew: no crossings, and no search.
   EventProgress& emplace() { return *(progress_ = std::make_unique<EventProgress>()); }
-  explicit operator bool() const { return progress_ != nullptr; }
+  explicit operator bool() const { return progress_ != nullptr; }  ///< Whether it owns any.
   EventProgress& operator*() { return *progress_; }
   const EventProgress& operator*() const { return *progress_; }
   EventProgress* operator->() { return progress_.get(); }
