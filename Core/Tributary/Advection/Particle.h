@@ -83,8 +83,8 @@ struct EventProgress {
 class OwnedEventProgress {
  public:
   OwnedEventProgress() = default;
-  OwnedEventProgress(const OwnedEventProgress& other)  ///< Copies what it owns.
-      : progress_(other ? std::make_unique<EventProgress>(*other) : nullptr) {}
+  OwnedEventProgress(const OwnedEventProgress& other)
+      : progress_(other ? std::make_unique<EventProgress>(*other) : nullptr) {}  ///< Deep copy.
   OwnedEventProgress(OwnedEventProgress&&) noexcept = default;
   OwnedEventProgress& operator=(OwnedEventProgress other) noexcept {
     progress_ = std::move(other.progress_);
