@@ -55,7 +55,7 @@ void vtkAsyncFeatureTracker::CheckProperties() {
   require(this->Features != CRITICAL_POINTS ||
               (this->Periodic[0] == 0 && this->Periodic[1] == 0 && this->Periodic[2] == 0),
           "Periodic", "on",
-          "critical points do not continue at the sides: switch it off, or track regions");
+          "critical points do not continue at the sides: set it to 0, or track regions");
   require(this->MinimumOverlap >= 0 && this->MinimumOverlap <= 1, "Minimum Overlap",
           this->MinimumOverlap, "set it to a fraction in [0, 1]");
   require(this->MinimumSecondaryOverlap >= 0 && this->MinimumSecondaryOverlap <= 1,
