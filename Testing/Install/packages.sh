@@ -22,10 +22,11 @@ echo "ok: pvpython imports the package tributary"
 
 install ./build/packages/libtributary-dev_*.deb cmake g++ make
 version=$(dpkg-query -W -f '${Version}' libtributary-dev)
-cmake -S Testing/Install -B /tmp/consumer -DCMAKE_BUILD_TYPE=Release "-DVERSION=$version" -DHEADERS=OFF
-cmake --build /tmp/consumer
-ranks 2 /tmp/consumer/Reachable
-ldd /tmp/consumer/Reachable | grep '/lib.*/libTributaryCore[.]so[.]'
+consumer=$(mktemp -d)
+cmake -S Testing/Install -B "$consumer" -DCMAKE_BUILD_TYPE=Release "-DVERSION=$version" -DHEADERS=OFF
+cmake --build "$consumer"
+ranks 2 "$consumer/Reachable"
+ldd "$consumer/Reachable" | grep '/lib.*/libTributaryCore[.]so[.]'
 echo "ok: a program is built with libtributary-dev, linked to the shared library, and runs on 2 ranks"
 
 folder=$(dirname "$(dpkg-query -L paraview-tributary | grep -m 1 '/tributary/__init__[.]py$')")
