@@ -190,8 +190,8 @@ class CriticalTracking final : public FeatureTracking {
   Step step_;
 };
 
-/// Collective. Warns if there are no critical points in a mesh of one layer, as there are none if
-/// the field is that of a plane.
+/// Collective. Warns of a mesh that is one cell thick: the field of a plane has no critical points
+/// in it.
 void CriticalTracking::warnOfOneLayer(const RunContext& context) const {
   if (step_.domain->dimension() < 3) return;
   const int axis = axisOfOneLayer(context.transport, step_.leaves);

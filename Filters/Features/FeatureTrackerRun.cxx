@@ -39,18 +39,13 @@ void FeatureTrackerState::planToResume(const std::string& directory) {
 FeatureTrackerRun::FeatureTrackerRun(const RunContext& context,
                                      const FeatureTrackerSettings& settings,
                                      FeatureTrackerState& state)
-    : context_{context.transport,
-               context.statistics,
-               [monitor = context.monitor, &plan = state.time](double share) {
-                 const auto done = static_cast<double>(plan.next() - plan.first());
-                 const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
-                 return monitor(std::min(1.0, (done + share) / all));
-               },
-               context.agreeOnAbort,
-               context.warn,
-               context.warnOnce},
-      settings_(settings),
-      state_(state) {}
+    : context_(context), settings_(settings), state_(state) {
+  context_.monitor = [monitor = context.monitor, &plan = state.time](double share) {
+    const auto done = static_cast<double>(plan.next() - plan.first());
+    const auto all = static_cast<double>(plan.goal() - plan.first() + 1);
+    return monitor(std::min(1.0, (done + share) / all));
+  };
+}
 
 /// Collective. The time of the step.
 /// @param isPassedOver  set if the input is not at the requested time, and later steps follow

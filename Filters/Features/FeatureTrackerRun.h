@@ -61,7 +61,7 @@ class FeatureTrackerRun {
   void begin(double time);
   void writeCheckpoint();
 
-  const RunContext context_;  // its progress is that of all steps of the plan
+  RunContext context_;  // its progress is that of all steps of the plan
   const FeatureTrackerSettings& settings_;
   FeatureTrackerState& state_;
   bool isUnderWay_ = false;

@@ -45,7 +45,7 @@ def numbers(pattern, text):
 
 
 def picture(file, share, colors):
-    """Of the pixels at least this share differ from the white background, in at least so many colors."""
+    """At least `share` of the pixels differ from the white background and have at least `colors` colors."""
     reader = vtkPNGReader()
     reader.SetFileName(file)
     reader.Update()

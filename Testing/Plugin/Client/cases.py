@@ -12,7 +12,7 @@ class Case:
     category: str  # submenu of Filters
     data: str  # function of inputs.py that makes the input
     seeds: str = ""  # function of inputs.py that makes the second input; empty: the filter has none
-    cells: int = 1  # at least so many cells are shown
+    cells: int = 1  # minimum number of cells shown
     colored: bool = True  # whether the picture has colors other than shades of gray
     color: str = ""  # the array that colors the result at first; empty: ParaView shows the outline of a grid
     last: bool = False  # whether the last time step is looked at, instead of the current one
