@@ -141,15 +141,16 @@ function (tributary_outputs variable)
 endfunction ()
 
 # tributary_add_pvbatch_test(<Name> SCRIPT <file> RANKS <n>... [WIDE <n>...] [ARGUMENTS <arg>...]
-#                            [LABELS <label>...] [RENDER] [SYMMETRIC])
+#                            [LABELS <label>...] [RENDER] [SYMMETRIC] [IN_OUTPUT])
 #
-# A Python script in pvbatch, on numbers of ranks as for tributary_add_core_test. It finds the plugin's file in the environment variable
-# TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in
-# TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin and Testing/Filters/Support on the module
-# path. RENDER runs it under a
-# virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone.
+# A Python script in pvbatch, on numbers of ranks as for tributary_add_core_test. It finds the plugin's
+# file in the environment variable TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is
+# this run's alone in TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin and
+# Testing/Filters/Support on the module path. RENDER runs it under a virtual X server. SYMMETRIC: every
+# rank runs the script, instead of the first one alone. IN_OUTPUT: that folder is the current one of all
+# ranks, instead of one that other runs have, too.
 function (tributary_add_pvbatch_test name)
-  cmake_parse_arguments(arg "RENDER;SYMMETRIC" "SCRIPT" "RANKS;WIDE;ARGUMENTS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "RENDER;SYMMETRIC;IN_OUTPUT" "SCRIPT" "RANKS;WIDE;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT (arg_RANKS OR arg_WIDE))
     message(FATAL_ERROR "tributary_add_pvbatch_test(${name}): give SCRIPT and RANKS")
   endif ()
@@ -189,5 +190,8 @@ function (tributary_add_pvbatch_test name)
         "TRIBUTARY_SOURCE=${PROJECT_SOURCE_DIR}"
         "TRIBUTARY_OUTPUT=${output}"
         "PYTHONPATH=${PROJECT_SOURCE_DIR}/Testing/Plugin:${tests}/Support:${tests}/Lines:${tests}/Features:${tests}/FlowMap:${PROJECT_SOURCE_DIR}/Testing/Faults")
+    if (arg_IN_OUTPUT)
+      set_tests_properties("${name}.${ranks}ranks" PROPERTIES WORKING_DIRECTORY "${output}")
+    endif ()
   endforeach ()
 endfunction ()
