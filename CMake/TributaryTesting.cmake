@@ -44,8 +44,13 @@ function (_tributary_register name ranks)
     set(command ${TRIBUTARY_XVFB} ${command})
   endif ()
   add_test(NAME "${name}.${ranks}ranks" COMMAND ${command})
+  # More than two ranks wait for each other so often that two processors have room for a test beside them.
+  set(processors "${ranks}")
+  if (ranks GREATER 2)
+    set(processors 2)
+  endif ()
   set_tests_properties("${name}.${ranks}ranks" PROPERTIES
-    PROCESSORS "${ranks}"
+    PROCESSORS "${processors}"
     TIMEOUT "${TRIBUTARY_TEST_TIMEOUT}"
     LABELS "${arg_LABELS}"
     ENVIRONMENT
@@ -57,9 +62,9 @@ endfunction ()
 #
 # A GoogleTest program on Tributary::Core and LIBRARIES, with the main function of
 # Testing/Core/Support/Main.cpp (the target TributaryTestMain), run once on each number of ranks. The numbers
-# of WIDE get the label Wide: they run with Utilities/test --all only. DISTRIBUTED adds RANKS 1 3 8 and WIDE
-# 2 4; in a build with sanitizers RANKS 1 and WIDE 2. Without MPI the program runs on one rank, or not at all
-# with MPI_ONLY. In a build with sanitizers the larger numbers of ranks are left to the ordinary build: above 2
+# of WIDE get the label Wide: they run with Utilities/test --all only. DISTRIBUTED adds RANKS 1 3 8, but for
+# those of WIDE, and WIDE 2 4; in a build with sanitizers RANKS 1 and WIDE 2. Without MPI the program runs on
+# one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of ranks are left to the ordinary build: above 2
 # with address sanitizer, above 1 with thread sanitizer (MPI itself is not instrumented). With address
 # sanitizer one rank is Loopback's, as <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs,
 # whose one rank is MPI's). With thread sanitizer only programs that start threads are built, those with
@@ -71,7 +76,11 @@ function (tributary_add_core_test name)
     list(APPEND arg_RANKS 1)
     list(APPEND arg_WIDE 2)
   elseif (arg_DISTRIBUTED)
-    list(APPEND arg_RANKS 1 3 8)
+    foreach (ranks 1 3 8)
+      if (NOT ranks IN_LIST arg_WIDE)
+        list(APPEND arg_RANKS ${ranks})
+      endif ()
+    endforeach ()
     list(APPEND arg_WIDE 2 4)
   endif ()
   if (arg_RANKS AND arg_WIDE)
@@ -172,6 +181,7 @@ function (tributary_add_pvbatch_test name)
   # Modules that scripts of other rooms import.
   set(tests "${PROJECT_SOURCE_DIR}/Testing/Filters")
   if (TRIBUTARY_SANITIZE)
+    list(APPEND arg_RANKS ${arg_WIDE})
     list(FILTER arg_RANKS INCLUDE REGEX "^[12]$")
     set(arg_WIDE)
   endif ()

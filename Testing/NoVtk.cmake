@@ -2,8 +2,8 @@
 # Core stands without VTK: no file of it includes a VTK header, and all headers together compile with
 # nothing but Core's folder on the include path, and MPI's for those named after it. (Two of one name,
 # that programs would link silently, with the wrong one's functions, would not.) Each header in
-# detail/ compiles by itself, too; those that are the first include of their own source file have done so
-# when Core was built. InstalledPackage compiles the public ones alone.
+# detail/ compiles by itself, too, with Utilities/test --all; those that are the first include of their own source
+# file have done so when Core was built. InstalledPackage compiles the public ones alone.
 # cmake -DCORE=<Core's folder> -DCXX=<compiler> -DLAUNCHER=<compiler launcher, a cache of compilations>
 #       -DMPI_INCLUDES=<folders> -DWITH_MPI=<ON|OFF> -DWORK_DIR=<folder to use> -P NoVtk.cmake
 file(GLOB_RECURSE files "${CORE}/*.h" "${CORE}/*.cpp")
@@ -55,7 +55,7 @@ foreach (header IN LISTS headers)
     string(APPEND plain "${text}")
   endif ()
   string(APPEND all "${text}")
-  if (NOT header MATCHES "/detail/")
+  if (NOT header MATCHES "/detail/" OR NOT DEFINED ENV{TRIBUTARY_TEST_ALL})
     continue ()  # InstalledPackage compiles public headers alone
   endif ()
   string(REGEX REPLACE "\\.h$" ".cpp" source "${CORE}/${header}")
@@ -76,5 +76,5 @@ list(LENGTH headers count)
 if (bad)
   message(FATAL_ERROR "${bad} complaints about Core's files")
 endif ()
-message("${count} headers compile together, ${compiled} without a source file by themselves, "
+message("${count} headers compile together, ${compiled} of detail/ by themselves, "
   "no file includes VTK")

@@ -27,6 +27,9 @@ quietly() {
   return 1
 }
 
+# A compiler cache that is shared by all clones, wherever they lie.
+export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$source}" CCACHE_NOHASHDIR=1
+
 # configure <preset> [cmake arguments]
 configure() {
   preset=$1
