@@ -6,6 +6,14 @@
 find_program(TRIBUTARY_XVFB_RUN xvfb-run)
 set(TRIBUTARY_XVFB "${TRIBUTARY_XVFB_RUN}" -a -s "-screen 0 1600x1200x24 -noreset")
 find_program(TRIBUTARY_MPIEXEC NAMES mpirun mpiexec)
+# Followed by -n and a number of ranks. Open MPI starts no more ranks than cores without an option that other MPIs lack.
+set(TRIBUTARY_MPIRUN "${TRIBUTARY_MPIEXEC}")
+if (TRIBUTARY_MPIEXEC)
+  execute_process(COMMAND "${TRIBUTARY_MPIEXEC}" --version OUTPUT_VARIABLE version ERROR_QUIET)
+  if (version MATCHES "Open MPI")
+    list(APPEND TRIBUTARY_MPIRUN --oversubscribe --bind-to none)
+  endif ()
+endif ()
 
 # Ranks share the cores, also as root in a container; ranks that wait give their core away.
 set(TRIBUTARY_MPI_ENVIRONMENT
@@ -38,7 +46,7 @@ function (_tributary_register name ranks)
   cmake_parse_arguments(arg "RENDER" "" "COMMAND;ENVIRONMENT;LABELS" ${ARGN})
   set(command ${arg_COMMAND})
   if (TRIBUTARY_WITH_MPI)
-    set(command "${TRIBUTARY_MPIEXEC}" --oversubscribe --bind-to none -n "${ranks}" ${command})
+    set(command ${TRIBUTARY_MPIRUN} -n "${ranks}" ${command})
   endif ()
   if (arg_RENDER)
     set(command ${TRIBUTARY_XVFB} ${command})

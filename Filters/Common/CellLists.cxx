@@ -8,7 +8,6 @@
 #include <vtkDoubleArray.h>
 #include <vtkFloatArray.h>
 #include <vtkIdList.h>
-#include <vtkIdTypeArray.h>
 #include <vtkNew.h>
 #include <vtkPointSet.h>
 #include <vtkPoints.h>
@@ -126,14 +125,6 @@ CellLists cellListsOf(vtkDataSet* dataSet) {
     vtkUnsignedCharArray* types = grid->GetCellTypesArray();
     lists.types = {types->GetPointer(0), index(types->GetNumberOfValues())};
     viewCells(grid->GetCells(), lists);
-    static_assert(sizeof(vtkIdType) == sizeof(std::int64_t));
-    const auto view = [](vtkIdTypeArray* ids) -> Span<const std::int64_t> {
-      if (!ids) return {};
-      return {reinterpret_cast<const std::int64_t*>(ids->GetPointer(0)),
-              index(ids->GetNumberOfValues())};
-    };
-    lists.faceLocations = view(grid->GetFaceLocations());
-    lists.faces = view(grid->GetFaces());
   } else if (extentOf(dataSet, extent)) {
     structuredCells(extent, lists);
   } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {

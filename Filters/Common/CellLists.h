@@ -20,12 +20,9 @@ namespace tributary {
 /// the memory of the data set, which must outlive them, or of own memory if VTK stores cells in
 /// another form. Can be moved, not copied.
 struct CellLists {
-  Span<const std::uint8_t> types;          ///< VTK cell type per cell.
-  Span<const std::int64_t> offsets;        ///< cells + 1 positions in connectivity.
-  Span<const std::int64_t> connectivity;   ///< Point numbers of the data set.
-  Span<const std::int64_t> faceLocations;  ///< First face of each polyhedron; or empty.
-  Span<const std::int64_t> faces;          ///< For each polyhedron the number of its faces, for
-                                           ///< each face the number of its points and the points.
+  Span<const std::uint8_t> types;         ///< VTK cell type per cell.
+  Span<const std::int64_t> offsets;       ///< cells + 1 positions in connectivity.
+  Span<const std::int64_t> connectivity;  ///< Point numbers of the data set.
 
   CellLists() = default;
   CellLists(CellLists&&) = default;

@@ -9,7 +9,6 @@
 #include <vtkExplicitStructuredGrid.h>
 #include <vtkHyperTreeGrid.h>
 #include <vtkIdList.h>
-#include <vtkIdTypeArray.h>
 #include <vtkImageData.h>
 #include <vtkMatrix3x3.h>
 #include <vtkNew.h>
@@ -32,6 +31,7 @@
 
 #include "Common/Leaves.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 
 namespace tributary {
 namespace {
@@ -59,9 +59,7 @@ void forEachMeshPart(vtkDataObject* dataSet, Visit&& visit) {
     visitCells(grid->GetCells());
     visit(grid->GetCellTypesArray());
     // Readers add arrays without faces to some steps of a series.
-    const bool hasFaces = grid->GetFaces() && grid->GetFaces()->GetNumberOfValues() > 0;
-    visit(hasFaces ? grid->GetFaces() : nullptr);
-    visit(hasFaces ? grid->GetFaceLocations() : nullptr);
+    forEachFaceArray(grid, visit);
   } else if (auto* poly = vtkPolyData::SafeDownCast(dataSet)) {
     for (vtkCellArray* cells :
          {poly->GetVerts(), poly->GetLines(), poly->GetPolys(), poly->GetStrips()})

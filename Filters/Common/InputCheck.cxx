@@ -5,7 +5,6 @@
 #include <vtkCellData.h>
 #include <vtkCellType.h>
 #include <vtkDataArray.h>
-#include <vtkIdTypeArray.h>
 #include <vtkPolyData.h>
 #include <vtkRectilinearGrid.h>
 #include <vtkStructuredGrid.h>
@@ -21,6 +20,7 @@
 #include "Common/CellSize.h"
 #include "Common/Leaves.h"
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Base/Index.h"
@@ -148,29 +148,6 @@ vtkIdType checkCells(vtkCellArray* cells, const unsigned char* types, vtkIdType 
   return count;
 }
 
-/// The list of a polyhedron's faces: their number, and for each the number of its points and these.
-void checkPolyhedron(vtkUnstructuredGrid* grid, vtkIdType cell) {
-  vtkIdTypeArray* locations = grid->GetFaceLocations();
-  vtkIdTypeArray* faces = grid->GetFaces();
-  const vtkIdType size = faces ? faces->GetNumberOfValues() : 0;
-  vtkIdType at =
-      locations && cell < locations->GetNumberOfValues() ? locations->GetValue(cell) : -1;
-  const auto next = [&] {
-    if (at < 0 || at >= size) refuseCell(cell, "is a polyhedron with an incomplete list of faces");
-    return faces->GetValue(at++);
-  };
-  const auto nextCount = [&] {
-    const vtkIdType count = next();
-    if (count < 0)
-      refuseCell(cell, "is a polyhedron with " + std::to_string(count) +
-                           " faces, or points of a face, in its list of faces");
-    return count;
-  };
-  for (vtkIdType left = nextCount(); left > 0; --left)
-    for (vtkIdType corners = nextCount(); corners > 0; --corners)
-      checkPoint(cell, next(), grid->GetNumberOfPoints());
-}
-
 void checkGrid(vtkUnstructuredGrid* grid) {
   const vtkIdType count = grid->GetNumberOfCells();
   if (count < 1) return;
@@ -182,8 +159,12 @@ void checkGrid(vtkUnstructuredGrid* grid) {
   checkCells(grid->GetCells(), typeOf, grid->GetNumberOfPoints(), 0);
   checkOrders(grid);
   if (std::find(typeOf, typeOf + count, VTK_POLYHEDRON) == typeOf + count) return;
-  for (vtkIdType c = 0; c < count; ++c)
-    if (typeOf[c] == VTK_POLYHEDRON) checkPolyhedron(grid, c);
+  for (vtkIdType c = 0; c < count; ++c) {
+    if (typeOf[c] != VTK_POLYHEDRON) continue;
+    forEachFacePoint(
+        grid, c, [&](vtkIdType point) { checkPoint(c, point, grid->GetNumberOfPoints()); },
+        [&](const std::string& what) { refuseCell(c, "is a polyhedron with " + what); });
+  }
 }
 
 void checkPoly(vtkPolyData* poly) {

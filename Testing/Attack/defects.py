@@ -11,6 +11,7 @@ from vtkmodules.vtkCommonCore import VTK_BIT, vtkBitArray, vtkIdTypeArray, vtkPo
 from vtkmodules.vtkCommonDataModel import vtkCellArray
 
 import datasets
+import faces
 
 NAN, INFINITE = math.nan, math.inf
 GHOSTS = "vtkGhostType"
@@ -263,18 +264,18 @@ def short_cells(data, rng):
 
 @defect("topology")
 def broken_faces(data, rng):
-    """The stream of faces of polyhedra has wrong numbers."""
-    if data.IsA("vtkUnstructuredGrid") and data.GetFaces() is not None and data.GetFaces().GetNumberOfTuples():
-        faces = vtk_to_numpy(data.GetFaces())
-        for _ in range(rng.choice((1, 4))):
-            faces[rng.randrange(len(faces))] = rng.choice((-1, 0, 1, 3, 7, 10**6, 2**62))
+    """The lists of faces of polyhedra have wrong numbers."""
+    numbers = [(array, number) for array in faces.arrays(data) for number in range(len(array))]
+    for _ in range(rng.choice((1, 4)) if numbers else 0):
+        array, number = numbers[rng.randrange(len(numbers))]
+        array[number] = rng.choice((-1, 0, 1, 3, 7, 10**6, 2**62))
 
 
 @defect("topology")
 def a_negative_face(data, rng):
     """The list of a polyhedron's faces has a negative number of points."""
-    if data.IsA("vtkUnstructuredGrid") and data.GetFaces() is not None and data.GetFaces().GetNumberOfTuples():
-        vtk_to_numpy(data.GetFaces())[1] = -3
+    if faces.arrays(data):
+        faces.make_negative(data)
 
 
 @defect("topology")

@@ -27,7 +27,7 @@ def link(target, name):
 def prepare():
     """What the snippets expect in the repository's folder."""
     plugin = os.path.dirname(os.environ["TRIBUTARY_PLUGIN"])
-    link(plugin, "build/release/lib/paraview-5.11/plugins/Tributary")
+    link(plugin, "build/release/lib/plugins/Tributary")
     link(check.DATA, "Data")
 
     class Beginning(drops.Drops):

@@ -3,6 +3,7 @@
 
 #include <vtkCellType.h>
 #include <vtkPointData.h>
+#include <vtkUnstructuredGrid.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "Common/SmpFor.h"
+#include "Common/VTKVersions.h"
 #include "Regions/Pieces/PointVisits.h"
 
 #include "Tributary/Components/CoincidentPoints.h"
@@ -123,12 +125,14 @@ void UnstructuredPiece::mergePoints() {
     cellPoints_.entities = mergedPoints_;
   }
   if (throughPoints()) return;
+  auto* grid = vtkUnstructuredGrid::SafeDownCast(leaf_.dataSet);
+  const FaceStream polyhedra = grid ? faceStreamOf(grid) : FaceStream();
   MeshCells cells;
   cells.types = lists.types;
   cells.offsets = lists.offsets;
   cells.connectivity = lists.connectivity;
-  cells.faceLocations = lists.faceLocations;
-  cells.faces = lists.faces;
+  cells.faceLocations = polyhedra.locations;
+  cells.faces = polyhedra.faces;
   cells.pointCount = points();
   cells.canonical = first_;
   numbered_ = numberEntities(cells, rules_.through, {}, smpFor);

@@ -479,7 +479,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 executive = self.GetExecutive()
 time = executive.GetOutputInformation(0).Get(executive.UPDATE_TIME_STEP())
 points = vtkPoints()
-points.InsertNextPoint({places!r}[round(10 * time)])
+points.InsertNextPoint({places!r}[int(round(10 * time))])  # round() of NumPy here
 output = self.GetOutputDataObject(0)
 output.SetPoints(points)
 output.GetInformation().Set(output.DATA_TIME_STEP(), time)

@@ -239,8 +239,8 @@ def main():
         ("hexahedra", "cell", "data.GetCellTypesArray().SetValue(0, 16)"),
         ("hexahedra", "8 points", "data.GetCellTypesArray().SetValue(0, 29)"),
         ("hexahedra", "no class", "data.GetCellTypesArray().SetValue(0, 81)"),
-        ("polyhedra", "faces", "data.GetFaces().SetValue(0, 1000000)"),
-        ("polyhedra", "-3 faces", "data.GetFaces().SetValue(1, -3)"),
+        ("polyhedra", "faces", "import faces; faces.name_missing(data)"),
+        ("polyhedra", "-3 faces", "import faces; faces.make_negative(data)"),
     ):
         whole = regions.source({**WHOLE, "size": (4, 4, 4), "mesh": mesh})
         whole.UpdatePipeline()

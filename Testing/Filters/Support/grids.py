@@ -121,7 +121,7 @@ class Grid:
             flags[:] = vtkDataSetAttributes.DUPLICATECELL
             flags[self.slices(box)] = 0
             if hidden is not None:
-                flags[hidden] |= vtkDataSetAttributes.HIDDENCELL
+                flags[hidden] |= int(vtkDataSetAttributes.HIDDENCELL)
             array = numpy_to_vtk(np.ascontiguousarray(flags[self.slices(grown)].ravel()), deep=1)
             array.SetName(vtkDataSetAttributes.GhostArrayName())
             data.GetCellData().AddArray(array)
