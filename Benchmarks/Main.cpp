@@ -19,6 +19,7 @@
 #include "Iteration/Iterations.h"
 #include "Model/Model.h"
 #include "Model/Relaxation.h"
+#include "Paper/Paper.h"
 #include "Reduction/Reduction.h"
 #include "Support/Mpi.h"
 #include "Termination/Termination.h"
@@ -743,6 +744,62 @@ void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
   command->add_option("--csv", options.csv, "Also save the table as CSV to this file");
 }
 
+void addPaper(CLI::App& app, bench::PaperOptions& options) {
+  auto* command = app.add_subcommand(
+      "paper", "The experiments of the iexchange paper, simulated on a machine like the paper's");
+  command
+      ->add_option("--figure", options.figure,
+                   "1: timelines of 64 ranks; 4: particle tracing by ranks and blocks per rank, "
+                   "also Table 1")
+      ->check(CLI::IsMember({"1", "4"}))
+      ->capture_default_str();
+  command
+      ->add_option("--machine", options.machine,
+                   "Machine: cluster, theta, or the JSON of a report")
+      ->capture_default_str();
+  command->add_option("--ranks", options.ranks, "Numbers of simulated ranks (list)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "4: blocks per rank (list)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--protocols", options.protocols, "1, 4: protocols (list)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"exchange", "iexchange"}))
+      ->capture_default_str();
+  command->add_option("--voxels", options.voxels, "1, 4: voxels per axis, a power of two")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--ratio", options.ratio,
+                   "1, 4: ratio of fast to slow velocity; 0 for that of the paper")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--packet-voxels", options.packetVoxels,
+                   "1, 4: edge in voxels of the squares whose particles travel together; 0 for 64 "
+                   "packets in a block")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  command->add_flag("--rows", options.rows,
+                    "1, 4: assign consecutive blocks along x to a rank, instead of blocks in turn");
+  command->add_option("--handover-factor", options.handoverFactor, "Factor of the hand-over time")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--step-factor", options.stepFactor, "Factor of the time of a step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--turn-factor", options.turnFactor, "Factor of the time of a turn")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--network-factor", options.networkFactor, "Factor of all network costs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--timeline", options.timeline,
+                      "1: write the timelines to files that begin with this name");
+  addJson(*command, options.json);
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary and, where available, comparable libraries in the same run");
   bench::ParticlesOptions particles;
@@ -756,6 +813,7 @@ int run(int argc, char** argv, int rank, int size) {
   bench::ModelOptions model;
   bench::RelaxationOptions relaxation;
   bench::TuneOptions tune;
+  bench::PaperOptions paper;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::FeaturesOptions features;
@@ -771,6 +829,7 @@ int run(int argc, char** argv, int rank, int size) {
   addModel(app, model);
   addRelaxation(app, relaxation);
   addTune(app, tune);
+  addPaper(app, paper);
   addComponents(app, componentsPart, components, componentKernels);
   addFeatures(app, features);
   app.require_subcommand(1);
@@ -799,6 +858,8 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureRelaxation(relaxation);
   } else if (app.got_subcommand("tune")) {
     bench::measureTune(tune);
+  } else if (app.got_subcommand("paper")) {
+    bench::measurePaper(paper);
   } else if (app.got_subcommand("features")) {
     bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {
