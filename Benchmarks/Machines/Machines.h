@@ -23,14 +23,14 @@ struct Machine {
 /// The names of all profiles. Machines.cpp has the source of each number.
 const std::vector<std::string>& machineNames();
 
-/// The profile with this name, or that whose machineRow() is in the settings of a report in this
-/// file. Throws tributary::Error if there is neither.
+/// The profile with this name, or one that calibrateMachine() has saved to this file. Throws
+/// tributary::Error if there is neither.
 Machine findMachine(const std::string& nameOrFile);
 
 /// Multiplies latency, overhead, gap and gap per byte, within a node and between nodes.
 void scaleNetwork(Machine& machine, double factor);
 
-/// The numbers of a profile, for the settings of a report.
+/// The numbers of a profile, as calibrateMachine() saves them.
 Row machineRow(const Machine& machine);
 
 }  // namespace bench

@@ -9,6 +9,7 @@
 
 #include "Tributary/Advection/Tracer.h"
 #include "Tributary/Base/Error.h"
+#include "Tributary/Collective/Collectives.h"
 
 namespace bench {
 
@@ -52,8 +53,8 @@ struct Problem {
            (flow.settings().voxels[0] + (options.ratio - 1) * slowVoxels);
   }
 
-  const Machine& machine;
-  const FlowTraceOptions& options;
+  const Machine machine;
+  const FlowTraceOptions options;
   SlowBlockFlow flow;
   tributary::Assignment assignment;
   int particlesPerPacket;
@@ -215,6 +216,70 @@ FlowTraceResult traceFlow(const Machine& machine, const FlowTraceOptions& option
     throw tributary::Error("the trace made " + std::to_string(result.steps) +
                            " steps; the lengths and speeds of the blocks give " +
                            std::to_string(expected));
+  return result;
+}
+
+FlowTraceResult measureFlow(Transport& transport, const FlowTraceOptions& given) {
+  FlowTraceOptions options = given;
+  options.ranks = transport.size();
+  options.seedsPerVoxel = options.packetVoxels = 1;
+  const Problem problem({}, options);
+  const auto first = problem.assignment.first(transport.rank());
+  std::vector<std::vector<float>> velocities;
+  std::vector<tributary::StructuredPiece> pieces;
+  std::vector<tributary::BlockId> firstBlock;
+  std::vector<tributary::Seed> seeds;
+  for (auto id = first; id < problem.assignment.first(transport.rank() + 1); ++id) {
+    FlowBlock block = problem.flow.outline(id);
+    auto& velocity = velocities.emplace_back(SlowBlockFlow::fieldSize(block), 0.0F);
+    for (std::size_t i = 0; i < velocity.size(); i += 3) velocity[i] = 1;
+    tributary::StructuredPiece piece;
+    piece.piece = static_cast<int>(id - first);
+    for (std::size_t a = 0; a < 3; ++a) {
+      piece.extent[2 * a] = block.lo[a];
+      piece.extent[2 * a + 1] = block.hi[a];
+    }
+    piece.spacing = {1, 1, 1};
+    piece.velocity = {velocity.data(), false, static_cast<std::int64_t>(velocity.size() / 3)};
+    pieces.push_back(piece);
+    firstBlock.push_back(id);
+    problem.flow.seed(block);
+    for (const Tracer& tracer : block.waiting) {
+      tributary::Seed seed{};
+      for (int a = 0; a < 3; ++a) seed.x[a] = tracer.x[a];
+      seed.id = tracer.id;
+      seeds.push_back(seed);
+    }
+  }
+  auto blocks = tributary::makeStructuredBlocks(transport, pieces, 1, firstBlock);
+  const tributary::Domain domain =
+      tributary::makeDomain(transport, problem.assignment, std::move(blocks));
+  tributary::TraceOptions trace;
+  trace.rules.integrator = tributary::Integrator::RungeKutta4;
+  trace.rules.unit = tributary::StepUnit::Length;
+  trace.rules.initialStep = 1;
+  trace.rules.record = false;
+  trace.exchange = options.exchange;
+  const tributary::TraceResult traced =
+      tributary::trace(transport, domain, {seeds.data(), seeds.size()}, trace);
+  const tributary::ExchangeStatistics all = reduceStatistics(transport, traced.statistics);
+  FlowTraceResult result;
+  result.seconds = all.totalSeconds;
+  result.meanSeconds = all.computingSeconds / options.ranks;
+  result.idleShare = all.idleSeconds / (all.totalSeconds * options.ranks);
+  result.rounds = all.rounds;
+  std::int64_t ended = 0;
+  for (const tributary::LineEnd& end : traced.ends) {
+    ended += end.reason == tributary::Reason::OutOfDomain;
+    result.steps += end.points - 1;
+  }
+  const auto sum = [&](std::int64_t mine) {
+    return tributary::allreduce(transport, tributary::ReduceOp::Sum, mine);
+  };
+  result.steps = sum(result.steps);
+  result.handovers = sum(traced.handovers);
+  if (sum(ended) != problem.flow.seedCount())
+    throw tributary::Error("the trace did not end all particles outside of the domain");
   return result;
 }
 

@@ -50,4 +50,10 @@ struct FlowTraceResult {
 FlowTraceResult traceFlow(const Machine& machine, const FlowTraceOptions& options,
                           bool wantTimelines = false);
 
+/// Runs trace() on MPI's ranks, in a uniform field without slow blocks on the library's own blocks:
+/// what traceFlow() simulates with a ratio of 1 and packets of one particle. Collective; the result
+/// is that of all ranks. Throws tributary::Error if a particle is lost.
+/// @param options  the ratio, the particles of a packet and the number of ranks are not used
+FlowTraceResult measureFlow(tributary::Transport& transport, const FlowTraceOptions& options);
+
 }  // namespace bench
