@@ -114,7 +114,7 @@ def unions(figure, rows, output):
 
 def gantt(output):
     """Figure 1: calls of all ranks over time, both protocols on one scale."""
-    figure, axes = plots.plt.subplots(1, 2, figsize=(9, 4.5), sharey=True)
+    figure, axes = plots.plt.subplots(1, 2, figsize=(9, 4.5), sharex=True, sharey=True)
     for ax, protocol in zip(axes, ("exchange", "iexchange")):
         with open(os.path.join(output, f"gantt-{protocol}.json")) as file:
             entries = json.load(file)
