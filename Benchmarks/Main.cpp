@@ -17,8 +17,10 @@
 #include "Exchange/Walks.h"
 #include "Features/Features.h"
 #include "Iteration/Iterations.h"
+#include "Machines/Calibration.h"
 #include "Model/Model.h"
 #include "Model/Relaxation.h"
+#include "Paper/Paper.h"
 #include "Reduction/Reduction.h"
 #include "Support/Mpi.h"
 #include "Termination/Termination.h"
@@ -241,6 +243,11 @@ void addUnions(CLI::App* command, bench::ComponentsOptions& options) {
       ->add_option("--noise", options.noise, "Simulated: relative standard deviation of this time")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
+  command->add_option_function<std::string>(
+      "--machine",
+      [&options](const std::string& name) { options.machine = bench::findMachine(name); },
+      "Simulated: a machine, instead of the three options above: cluster, theta, or a file that "
+      "calibrate has written");
   addRepeat(*command, options.repeat);
   command
       ->add_option("--variants", options.variants,
@@ -743,6 +750,88 @@ void addRelaxation(CLI::App& app, bench::RelaxationOptions& options) {
   command->add_option("--csv", options.csv, "Also save the table as CSV to this file");
 }
 
+void addCalibrate(CLI::App& app, bench::CalibrationOptions& options) {
+  auto* command = app.add_subcommand(
+      "calibrate",
+      "Costs of messages, steps, hand-overs and unions on this machine, to simulate it");
+  command->add_option("--voxels", options.voxels, "Voxels per axis of the measured fields and sets")
+      ->check(CLI::Range(8, 512))
+      ->capture_default_str();
+  addRepeat(*command, options.repeat);
+  addJson(*command, options.json);
+}
+
+void addPaper(CLI::App& app, bench::PaperOptions& options) {
+  auto* command = app.add_subcommand(
+      "paper", "The experiments of the iexchange paper, simulated on a machine like the paper's");
+  command
+      ->add_option("--figure", options.figure,
+                   "1: timelines of 64 ranks; 4: particle tracing by ranks and blocks per rank, "
+                   "also Table 1; 7, 9: union-find by ranks")
+      ->check(CLI::IsMember({"1", "4", "7", "9"}))
+      ->capture_default_str();
+  command
+      ->add_option("--machine", options.machine,
+                   "Machine: cluster, theta, or a file that calibrate has written")
+      ->capture_default_str();
+  command->add_option("--ranks", options.ranks, "Numbers of simulated ranks (list)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--blocks-per-rank", options.blocksPerRank, "4: blocks per rank (list)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096));
+  command
+      ->add_option(
+          "--protocols", options.protocols,
+          "1, 4: protocols (list): exchange; iexchange, whose calls take all particles of a "
+          "block; library, whose calls take a portion")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"exchange", "iexchange", "library"}))
+      ->capture_default_str();
+  command->add_flag("--measure", options.measure,
+                    "4: measure on the ranks of MPI, without slow blocks, instead of simulating");
+  addRepeat(*command, options.repeat, "Repetitions of measured times");
+  command
+      ->add_option("--seeds-per-voxel", options.seedsPerVoxel,
+                   "1, 4: seeds per voxel along each of y and z")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--voxels", options.voxels, "1, 4: voxels per axis, a power of two")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command
+      ->add_option("--ratio", options.ratio,
+                   "1, 4: ratio of fast to slow velocity; 0 for that of the paper")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--packet-voxels", options.packetVoxels,
+                   "1, 4: edge in voxels of the squares whose particles travel together; 0 for "
+                   "what the protocol needs")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  command->add_flag("--rows", options.rows,
+                    "1, 4: assign consecutive blocks along x to a rank, instead of blocks in turn");
+  command->add_option("--handover-factor", options.handoverFactor, "Factor of the hand-over time")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--step-factor", options.stepFactor, "Factor of the time of a step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--turn-factor", options.turnFactor, "Factor of the time of a turn")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--network-factor", options.networkFactor, "Factor of all network costs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--size", options.size, "7, 9: voxels per axis; 0 for that of the paper")
+      ->check(CLI::Range(0, 512))
+      ->capture_default_str();
+  command->add_option("--timeline", options.timeline,
+                      "1: write the timelines to files that begin with this name");
+  addJson(*command, options.json);
+}
+
 int run(int argc, char** argv, int rank, int size) {
   CLI::App app("Measures Tributary and, where available, comparable libraries in the same run");
   bench::ParticlesOptions particles;
@@ -756,6 +845,8 @@ int run(int argc, char** argv, int rank, int size) {
   bench::ModelOptions model;
   bench::RelaxationOptions relaxation;
   bench::TuneOptions tune;
+  bench::PaperOptions paper;
+  bench::CalibrationOptions calibration;
   std::string componentsPart = "union";
   bench::ComponentsOptions components;
   bench::FeaturesOptions features;
@@ -771,6 +862,8 @@ int run(int argc, char** argv, int rank, int size) {
   addModel(app, model);
   addRelaxation(app, relaxation);
   addTune(app, tune);
+  addPaper(app, paper);
+  addCalibrate(app, calibration);
   addComponents(app, componentsPart, components, componentKernels);
   addFeatures(app, features);
   app.require_subcommand(1);
@@ -799,6 +892,10 @@ int run(int argc, char** argv, int rank, int size) {
     bench::measureRelaxation(relaxation);
   } else if (app.got_subcommand("tune")) {
     bench::measureTune(tune);
+  } else if (app.got_subcommand("paper")) {
+    bench::measurePaper(paper);
+  } else if (app.got_subcommand("calibrate")) {
+    bench::calibrateMachine(calibration);
   } else if (app.got_subcommand("features")) {
     bench::measureFeatures(features);
   } else if (app.got_subcommand("components")) {

@@ -254,6 +254,7 @@ ComponentProblem cut(const Elements& elements, const Assignment& assignment) {
   for (const auto& [a, b] : elements.edges)
     if (blockOf[a] == blockOf[b]) sets.unite(a, b);
   ComponentProblem problem;
+  problem.lattice = lattice;
   problem.elements = std::int64_t(elements.at.size());
   problem.sets.assign(std::size_t(assignment.total()), 0);
   problem.links.resize(problem.sets.size());
@@ -289,6 +290,20 @@ std::vector<BlockId> ComponentProblem::neighbors(BlockId block) const {
   std::set<BlockId> blocks;
   for (const SetLink& link : links[std::size_t(block)]) blocks.insert(link.block);
   return {blocks.begin(), blocks.end()};
+}
+
+std::vector<BlockId> ComponentProblem::surrounding(BlockId block) const {
+  std::vector<BlockId> blocks;
+  const std::int64_t middle[3] = {block % lattice[0], block / lattice[0] % lattice[1],
+                                  block / lattice[0] / lattice[1]};
+  for (int offset = 0; offset < 27; ++offset) {
+    const std::int64_t at[3] = {middle[0] + offset % 3 - 1, middle[1] + offset / 3 % 3 - 1,
+                                middle[2] + offset / 9 - 1};
+    bool inside = offset != 13;
+    for (std::size_t a = 0; a < 3; ++a) inside = inside && at[a] >= 0 && at[a] < lattice[a];
+    if (inside) blocks.push_back(at[0] + lattice[0] * (at[1] + lattice[1] * at[2]));
+  }
+  return blocks;
 }
 
 const std::vector<std::string>& componentProblems() {

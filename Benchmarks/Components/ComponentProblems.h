@@ -20,10 +20,13 @@ struct ComponentProblem {
   std::vector<std::vector<tributary::SetLink>> links;  ///< By block.
   std::int64_t elements = 0;                           ///< Voxels in range, or critical points.
   std::int64_t regions = 0;
-  std::int64_t linked = 0;  ///< Sets with links.
+  std::int64_t linked = 0;       ///< Sets with links.
+  std::array<int, 3> lattice{};  ///< Of blocks.
 
   /// The blocks that a block has links with.
   std::vector<BlockId> neighbors(BlockId block) const;
+  /// The up to 26 blocks around a block. @pre one block per rank
+  std::vector<BlockId> surrounding(BlockId block) const;
 };
 
 /// spiral, comb (both one voxel wide, 2-D), noise (at the percolation threshold), blobs, critical

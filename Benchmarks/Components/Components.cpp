@@ -4,7 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstring>
+#include <deque>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -34,6 +37,8 @@ struct Way {
   Schedule schedule;
 };
 
+const std::string Dense = "Labels Dense";
+
 const std::vector<Way>& ways() {
   static const std::vector<Way> all = {
       {"Labels Sync", UnionMethod::LabelPropagation, Schedule::Synchronous},
@@ -44,6 +49,12 @@ const std::vector<Way>& ways() {
       {"Tree Async", UnionMethod::TreeUnion, Schedule::Asynchronous}};
   return all;
 }
+
+/// What a simulated rank's processor takes, in seconds.
+struct Costs {
+  double turn = 0;  ///< A turn of the exchange.
+  double link = 0;
+};
 
 /// The result of the blocks of a rank; runs are compared by the sum over all ranks.
 struct Outcome {
@@ -74,24 +85,25 @@ class RankUnions {
         links_(problem.links.begin() + first_,
                problem.links.begin() + assignment.first(transport.rank() + 1)) {}
 
-  /// @param turnSeconds  simulated, what a turn of the exchange takes
-  tributary::UnionResult run(const Way& way, const std::string& detector, double turnSeconds = 0) {
+  tributary::UnionResult run(const Way& way, const std::string& detector, const Costs& costs = {}) {
     UnionOptions options;
     options.method = way.method;
     options.exchange.schedule = way.schedule;
     options.exchange.detector = detector;
-    if (turnSeconds > 0)
+    if (costs.turn > 0)
       options.monitor = [&] {
-        transport_.spend(turnSeconds);
+        transport_.spend(costs.turn);
         return true;
       };
-    tributary::barrier(transport_);
-    const double begin = transport_.now();
+    const double begin = start(costs);
     auto result = tributary::uniteSets(transport_, assignment_, sets_, links_, options);
     seconds = transport_.now() - begin;
     setRoots(result.root);
     return result;
   }
+
+  /// Dense rounds of Algorithm 8 in the only block of this rank. @return their number
+  std::int64_t runDense(const ComponentProblem& problem, const LabelWork& work, const Costs& costs);
 
   void setRoots(const std::vector<std::vector<SetName>>& roots) {
     outcome = {};
@@ -102,12 +114,87 @@ class RankUnions {
   Outcome outcome;
 
  private:
+  /// @return the time at which the union begins
+  double start(const Costs& costs) {
+    tributary::barrier(transport_);
+    const double begin = transport_.now();
+    std::size_t count = 0;
+    for (const auto& links : links_) count += links.size();
+    if (costs.link > 0) transport_.spend(costs.link * static_cast<double>(count));
+    return begin;
+  }
+
   const Assignment& assignment_;
   Transport& transport_;
   BlockId first_;
   std::vector<std::int64_t> sets_;
   std::vector<std::vector<tributary::SetLink>> links_;
 };
+
+std::int64_t RankUnions::runDense(const ComponentProblem& problem, const LabelWork& work,
+                                  const Costs& costs) {
+  const auto neighbors = problem.surrounding(first_);
+  const double begin = start(costs);
+  std::vector<LabelBlock> blocks = work.blocksOf(transport_.rank());
+  const auto session = transport_.openSession();
+  const auto turn = [&] {
+    if (costs.turn > 0) transport_.spend(costs.turn);
+    transport_.poll();
+  };
+  // By neighbor. One that is ahead may have sent the message of the next round, too.
+  std::map<BlockId, std::deque<tributary::Bytes>> inbox;
+  std::vector<LabelMessage> received;
+  std::int64_t rounds = 0;
+  for (bool more = true; more; ++rounds) {
+    std::map<BlockId, std::vector<LabelMessage>> outbox;
+    for (const BlockId neighbor : neighbors) outbox[neighbor];
+    auto next = received.begin();
+    work.step(
+        blocks[0],
+        [&](LabelMessage& message) {
+          if (next == received.end()) return false;
+          message = *next++;
+          return true;
+        },
+        [&](BlockId to, const LabelMessage& message) { outbox.at(to).push_back(message); });
+    std::int64_t sent = 0;
+    for (const auto& [to, messages] : outbox) {
+      tributary::Bytes bytes;
+      tributary::append(bytes, messages.data(), messages.size() * sizeof(LabelMessage));
+      transport_.send(assignment_.rankOf(to), tributary::Topic::Work, session,
+                      tributary::SendMode::Eager, std::move(bytes));
+      sent += static_cast<std::int64_t>(messages.size());
+    }
+    received.clear();
+    for (const BlockId from : neighbors) {
+      auto& queue = inbox[from];
+      while (queue.empty()) {
+        if (auto envelope = transport_.tryReceive(tributary::Topic::Work, session))
+          inbox[assignment_.first(envelope->source)].push_back(std::move(envelope->bytes));
+        else
+          transport_.relax(0);
+        turn();
+      }
+      const std::size_t before = received.size();
+      received.resize(before + queue.front().size() / sizeof(LabelMessage));
+      if (!queue.front().empty())
+        std::memcpy(received.data() + before, queue.front().data(), queue.front().size());
+      queue.pop_front();
+    }
+    const auto reduction = transport_.allreduce(tributary::ReduceOp::Or, {sent > 0});
+    while (!reduction.done()) {
+      turn();
+      if (!reduction.done()) transport_.relax(0);
+    }
+    more = reduction.result()[0] != 0;
+  }
+  std::vector<std::vector<SetName>> roots(1);
+  roots[0].resize(std::size_t(sets_[0]));
+  blocks[0].labels.writeRoots(roots[0]);
+  seconds = transport_.now() - begin;
+  setRoots(roots);
+  return rounds;
+}
 
 Row problemRow(const std::string& name, const ComponentProblem& problem,
                const Assignment& assignment) {
@@ -194,20 +281,44 @@ Row simulateRow(int ranks, const std::string& name, int perRank, const Component
   const ComponentProblem problem = makeComponentProblem(name, options.size, assignment);
   Row row = problemRow(name, problem, assignment);
   std::uint64_t expected = 0;
+  tributary::VirtualTimeNetworkOptions network;
+  Costs costs{options.turnSeconds, 0};
+  if (options.machine) {
+    network = options.machine->network;
+    costs = {options.machine->turnSeconds, options.machine->linkSeconds};
+  } else {
+    network.ranksPerNode = options.ranksPerNode;
+    network.noise = options.noise;
+  }
+  network.ranks = ranks;
+  if (std::find(options.variants.begin(), options.variants.end(), Dense) !=
+      options.variants.end()) {
+    if (perRank != 1) throw tributary::Error(Dense + " needs one block per rank");
+    const LabelWork work(problem, assignment);
+    double seconds = 0;
+    std::int64_t rounds = 0;
+    Outcome outcome;
+    tributary::makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
+      RankUnions unions(problem, assignment, transport);
+      rounds = std::max(rounds, unions.runDense(problem, work, costs));
+      seconds = std::max(seconds, unions.seconds);
+      outcome.regions += unions.outcome.regions;
+      outcome.hash += unions.outcome.hash;
+    });
+    check(Dense, problem, outcome.regions, outcome.hash, expected);
+    row[Dense + " ms"] = seconds * 1e3;
+    row[Dense + " rounds"] = rounds;
+  }
   for (const Way& way : ways()) {
     if (!options.variants.empty() && std::find(options.variants.begin(), options.variants.end(),
                                                way.name) == options.variants.end())
       continue;
-    tributary::VirtualTimeNetworkOptions network;
-    network.ranks = ranks;
-    network.ranksPerNode = options.ranksPerNode;
-    network.noise = options.noise;
     double seconds = 0;
     std::int64_t messages = 0, rounds = 0, regions = 0;
     std::uint64_t hash = 0;
     tributary::makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
       RankUnions unions(problem, assignment, transport);
-      const auto result = unions.run(way, options.detector, options.turnSeconds);
+      const auto result = unions.run(way, options.detector, costs);
       seconds = std::max(seconds, unions.seconds);
       messages += result.statistics.messages;
       rounds = std::max(rounds, result.statistics.rounds);
@@ -237,7 +348,8 @@ void measureComponents(const ComponentsOptions& options) {
                  {"successive unions", options.unions},
                  {"turn seconds", options.turnSeconds},
                  {"noise", options.noise},
-                 {"detector", options.detector}});
+                 {"detector", options.detector},
+                 {"machine", options.machine ? machineRow(*options.machine) : Row()}});
   const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
   const std::vector<int> sizes =
       options.simulate.empty() ? std::vector<int>{world->size()} : options.simulate;
