@@ -22,8 +22,8 @@ Machine cluster() {
   machine.network.between = {0.57e-6, 0.165e-6, 0.33e-6, 1 / 11.6e9};
   // Assumed: shared memory has the overhead of the network's messages and a third of its latency.
   machine.network.within = {0.2e-6, 0.165e-6, 0.165e-6, 1 / 10e9};
-  // A step of RK4 on a uniform grid and a link: `kernels` and `calibrate` on one core, see README.md
-  // and REPORT.md. Assumed: a hand-over and a turn.
+  // A step of RK4 on a uniform grid and a link: `kernels` and `calibrate` on one core, see
+  // README.md and REPORT.md. Assumed: a hand-over and a turn.
   machine.stepSeconds = 33e-9;
   machine.handoverSeconds = 0.3e-6;
   machine.linkSeconds = 0.2e-6;
