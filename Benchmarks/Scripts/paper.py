@@ -131,7 +131,7 @@ def gantt(output):
     figure.suptitle("Figure 1: 64 ranks, 4 slow blocks (100:1); blue: computing", fontsize=10)
     figure.tight_layout()
     path = os.path.join(output, "figure1.svg")
-    figure.savefig(path)
+    plots.save(figure, path)
     print("wrote", path)
 
 

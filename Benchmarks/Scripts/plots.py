@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Common parts of benchmarks with plots: runs of tributary-bench, and plots of its rows."""
 
+import io
 import json
 import os
 import subprocess
@@ -46,6 +47,15 @@ def series(rows, x, y):
     return places, [mean(row[y] for row in known if row[x] == place) for place in places]
 
 
+def save(figure, path):
+    """Write a figure as SVG, with its license and without the time."""
+    text = io.StringIO()
+    figure.savefig(text, metadata={"Date": None})
+    declaration, rest = text.getvalue().split("\n", 1)
+    with open(path, "w") as file:
+        file.write(f"{declaration}\n<!-- SPDX-License-Identifier: BSD-3-Clause -->\n{rest}")
+
+
 def plot(path, title, lines, labels, scales=("log", "log")):
     """Write a plot. lines: name to (x values, y values, style); labels and scales: those of x and y."""
     figure, axes = plt.subplots(figsize=(5.5, 4))
@@ -62,6 +72,6 @@ def plot(path, title, lines, labels, scales=("log", "log")):
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     figure.tight_layout()
-    figure.savefig(path)
+    save(figure, path)
     plt.close(figure)
     print("wrote", path)

@@ -30,7 +30,10 @@ NAVIGATION = {
         "Docs/Guide/Library",
     ],
     "Recipes": ["Docs/Recipes/*"],
-    "Reference": ["Docs/Reference", "Docs/Guarantees", "Docs/Comparison", "Docs/*", "Benchmarks/README", "Data/README"],
+    "Reference": [
+        "Docs/Reference", "Docs/Guarantees", "Docs/Comparison", "Docs/*", "Benchmarks/README", "Benchmarks/REPORT",
+        "Data/README",
+    ],
     "Code": ["CONTRIBUTING", "CHANGELOG", "Core/Tributary/**/README", "Testing/*/README"],
 }
 
@@ -72,5 +75,6 @@ def link_api(app, page, template, context, tree):
 
 
 def setup(app):
+    app.add_config_value("navigation", NAVIGATION, "env")  # reads all pages again if it has changed
     app.connect("source-read", add_navigation)
     app.connect("html-page-context", link_api)
