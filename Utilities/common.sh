@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Shared by Utilities/demo and Utilities/test: where things are, how progress is shown.
+# Shared by the scripts in Utilities: where things are, how progress is shown, other Debians.
 # shellcheck shell=sh
 
 cd -- "$(dirname -- "$0")/.."
@@ -21,13 +21,33 @@ say() { printf '\n[%s] %s\n' "$(elapsed)" "$*"; }
 quietly() {
   name=$1
   shift
-  if "$@" >"$log/$name.log" 2>&1; then return 0; fi
+  failure=0
+  "$@" >"$log/$name.log" 2>&1 || failure=$?
+  [ "$failure" -ne 0 ] || return 0
   cat "$log/$name.log"
   echo "Failed: $*"
-  return 1
+  return "$failure"
 }
 
-# A compiler cache that is shared by all clones, wherever they lie.
+# make_debian <name> <folder> [<package>...]: makes a Debian, or ends the script with the status of Utilities/chroot.
+make_debian() {
+  name=$1
+  shift
+  Utilities/chroot make "$@" >"$log/chroot-$name.log" 2>&1 || {
+    failure=$?
+    tail -n 3 "$log/chroot-$name.log"
+    exit "$failure"
+  }
+}
+
+# in_debian <name> <command...>: runs a command in the Debian in the folder $root.
+in_debian() {
+  name=$1
+  shift
+  quietly "$name" Utilities/chroot run "$root" "$@"
+}
+
+# Clones share the compiler cache, wherever they are.
 export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$source}" CCACHE_NOHASHDIR=1
 
 # configure <preset> [cmake arguments]

@@ -17,7 +17,11 @@
 #include "Tributary/Base/Index.h"
 #include "Tributary/Base/Span.h"
 
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20230807)
+// Whether the faces of polyhedra are lists of lists: between ParaView 5.12 and 5.13, in January
+// 2024.
+#define TRIBUTARY_VTK_HAS_FACE_LISTS (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240122))
+
+#if TRIBUTARY_VTK_HAS_FACE_LISTS
 #include <vtkCellArray.h>
 #include <vtkIdList.h>
 #include <vtkNew.h>
@@ -52,7 +56,7 @@ struct FaceStream {
   std::vector<std::int64_t> ownFaces;
 };
 
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20230807)
+#if TRIBUTARY_VTK_HAS_FACE_LISTS
 
 /// Calls visit(const vtkIdType* corners, vtkIdType count) for each face of a polyhedron. Local.
 /// @param visit  `corners` are numbers of points in the grid
@@ -75,8 +79,9 @@ void forEachFace(vtkUnstructuredGrid* grid, vtkIdType cell, Visit&& visit) {
 ///                throws
 template <class Visit, class Refuse>
 void forEachFacePoint(vtkUnstructuredGrid* grid, vtkIdType cell, Visit&& visit, Refuse&& refuse) {
+  vtkNew<vtkIdList> copyOfFaces, copyOfCorners;  // if VTK stores 32 bits
   // Calls each(vtkIdType id) for the ids in a list of lists.
-  const auto read = [&](vtkCellArray* lists, vtkIdType list, auto&& each) {
+  const auto read = [&](vtkCellArray* lists, vtkIdType list, vtkIdList* copy, auto&& each) {
     if (!lists || list < 0 || list >= lists->GetNumberOfCells())
       refuse(std::string("an incomplete list of faces"));
     const vtkIdType begin = lists->GetOffset(list), count = lists->GetCellSize(list);
@@ -84,12 +89,13 @@ void forEachFacePoint(vtkUnstructuredGrid* grid, vtkIdType cell, Visit&& visit, 
       refuse(std::to_string(count) + " faces, or points of a face, in its list of faces");
     if (begin < 0 || count > lists->GetNumberOfConnectivityIds() - begin)
       refuse(std::string("an incomplete list of faces"));
-    vtkNew<vtkIdList> ids;
-    lists->GetCellAtId(list, ids);
-    for (vtkIdType i = 0; i < count; ++i) each(ids->GetId(i));
+    vtkIdType size = 0;
+    const vtkIdType* ids = nullptr;
+    lists->GetCellAtId(list, size, ids, copy);
+    for (vtkIdType i = 0; i < size; ++i) each(ids[i]);
   };
-  read(grid->GetPolyhedronFaceLocations(), cell,
-       [&](vtkIdType face) { read(grid->GetPolyhedronFaces(), face, visit); });
+  read(grid->GetPolyhedronFaceLocations(), cell, copyOfFaces,
+       [&](vtkIdType face) { read(grid->GetPolyhedronFaces(), face, copyOfCorners, visit); });
 }
 
 /// Calls visit(vtkObject*) for the arrays that hold the faces of polyhedra, if there are faces.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "LendingScenarios.h"
 #include "ScenarioChecks.h"
@@ -10,7 +11,7 @@
 namespace tributary::schedules {
 namespace {
 
-// All schedules of Lending with few tokens on few ranks: in a long run on 3 as well.
+// All schedules of Lending with few tokens on few ranks; on 3 ranks if thorough.
 TEST(LendingSchedules, AllAreRight) {
   std::vector<Scenario> scenarios = lendingScenarios(longSuite());
   if (!longSuite() && !testing::thorough()) {

@@ -435,9 +435,13 @@ def thorough():
 
 
 def some(variants, turn):
-    """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise one in
-    turn."""
-    return variants if ranks() in (1, 3) or thorough() else variants[turn % len(variants) :][:1]
+    """The variants that this number of ranks runs: all on 1 and 3 ranks and in `Utilities/test --all`, otherwise the
+    first and another one in turn, on more than 3 ranks only one in turn."""
+    if ranks() in (1, 3) or thorough() or len(variants) < 2:
+        return variants
+    if ranks() == 2:
+        return [variants[0], variants[1 + turn % (len(variants) - 1)]]
+    return variants[turn % len(variants) :][:1]
 
 
 def write_hashes(hashes):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The faces of polyhedra as NumPy arrays that can be changed: one array, since VTK 9.3.20230807 two lists of lists."""
+"""The faces of polyhedra as NumPy arrays that can be changed: one array, since ParaView 5.13 two lists of lists."""
 
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
