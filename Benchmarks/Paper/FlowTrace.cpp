@@ -56,6 +56,19 @@ struct Problem {
            (flow.settings().voxels[0] + (options.ratio - 1) * slowVoxels);
   }
 
+  /// The sum of the seconds of all calls: steps, a hand-over for each packet in each plane, stalls.
+  double expectedLoad() const {
+    double seconds = expectedSteps() * machine.stepSeconds +
+                     static_cast<double>(flow.seedCount()) * flow.settings().blocks[0] *
+                         particlesPerPacket * machine.handoverSeconds;
+    for (int rank = 0; rank < options.ranks; ++rank) seconds += stallOf(rank);
+    return seconds;
+  }
+  double stallOf(int rank) const {
+    constexpr int Thousand = 1000;
+    return rank % Thousand == std::min(options.ranks, Thousand) / 2 ? options.stallSeconds : 0;
+  }
+
   const Machine machine;
   const FlowTraceOptions options;
   SlowBlockFlow flow;
@@ -69,12 +82,7 @@ constexpr std::int32_t NoLimit = std::numeric_limits<std::int32_t>::max();
 class Processor {
  public:
   Processor(const Problem& problem, Transport& transport)
-      : problem_(problem), transport_(transport) {
-    constexpr int Thousand = 1000;
-    const int ranks = problem.options.ranks;
-    if (transport.rank() % Thousand == std::min(ranks, Thousand) / 2)
-      stall_ = problem.options.stallSeconds;
-  }
+      : problem_(problem), transport_(transport), stall_(problem.stallOf(transport.rank())) {}
 
   const Problem& problem() const { return problem_; }
   /// Spends the time of particles in a block.
@@ -90,7 +98,7 @@ class Processor {
  private:
   const Problem& problem_;
   Transport& transport_;
-  double stall_ = 0;
+  double stall_;  // until the first call
 };
 
 /// A block in which particles move by the known speed, which takes the time of a machine.
@@ -254,7 +262,7 @@ class Total {
     result.copiedBytes += static_cast<double>(rank.bytes) * problem_.particlesPerPacket;
   }
 
-  /// Checks the numbers of packets and steps.
+  /// Checks the numbers of packets and steps, and that no time of the machine is missing.
   FlowTraceResult finish() {
     result.idleShare /= result.seconds;
     result.handovers *= problem_.particlesPerPacket;
@@ -267,6 +275,12 @@ class Total {
       throw tributary::Error("the trace made " + std::to_string(result.steps) +
                              " steps; the lengths and speeds of the blocks give " +
                              std::to_string(expected));
+    // The noise shortens times by at most its standard deviation.
+    const double load =
+        problem_.expectedLoad() * (1 - problem_.machine.network.noise) / problem_.options.ranks;
+    if (result.meanSeconds < load * (1 - 1e-6))
+      throw tributary::Error("calls took " + std::to_string(result.meanSeconds) +
+                             " s per rank; the machine needs at least " + std::to_string(load));
     return std::move(result);
   }
 
