@@ -45,7 +45,6 @@ PARTICLES = (4 * 512) ** 2
 PROTOCOLS = ["exchange", "iexchange", "library", "lending"]
 # Figure 4 with another machine: names and arguments. 4 blocks per rank.
 CHANGES = {
-    "nothing": [],
     "network 10 times slower": ["--network", "10"],
     "a rank in a thousand stalls for 10 s": ["--stall", "10"],
 }
@@ -207,7 +206,8 @@ def main():
                           ["--figure", "4", "--ranks", few, "--blocks-per-rank", "4"] + arguments)
                for i, (name, arguments) in enumerate(CHANGES.items())}
     if any(changed.values()):
-        changes(changed)
+        same = [r for r in scaling if r["blocks/rank"] == 4 and r["ranks"] <= 2048]
+        changes({"nothing": same, **changed})
     for figure in (7, 9):
         united = rows(f"figure{figure}", ["--figure", str(figure), "--ranks", powers])
         if united:
