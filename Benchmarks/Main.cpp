@@ -784,9 +784,10 @@ void addPaper(CLI::App& app, bench::PaperOptions& options) {
       ->add_option(
           "--protocols", options.protocols,
           "1, 4: protocols (list): exchange; iexchange, whose calls take all particles of a "
-          "block; library, whose calls take a portion")
+          "block; library, whose calls take a portion; lending, in which idle ranks also borrow "
+          "blocks")
       ->delimiter(',')
-      ->check(CLI::IsMember({"exchange", "iexchange", "library"}))
+      ->check(CLI::IsMember({"exchange", "iexchange", "library", "lending"}))
       ->capture_default_str();
   command->add_flag("--measure", options.measure,
                     "4: measure on the ranks of MPI, without slow blocks, instead of simulating");
@@ -821,8 +822,16 @@ void addPaper(CLI::App& app, bench::PaperOptions& options) {
   command->add_option("--turn-factor", options.turnFactor, "Factor of the time of a turn")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--network-factor", options.networkFactor, "Factor of all network costs")
+  command
+      ->add_option("--network,--network-factor", options.networkFactor,
+                   "Factor of all network costs")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--stall", options.stallSeconds,
+                   "1, 4: seconds for which one rank in a thousand, at least one, stops in its "
+                   "first call")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--size", options.size, "7, 9: voxels per axis; 0 for that of the paper")
       ->check(CLI::Range(0, 512))

@@ -32,11 +32,11 @@ struct BalanceOptions {
                  ///< name, the case and the variant. On MPI's ranks, of the last repetition.
 };
 
-/// Measures what lending brings in the slow-block flow (see Particles.h), for several distributions
-/// of the seeds: all schedules, the asynchronous one also with lending, and the mean load, a lower
-/// bound of the time. Runs on the ranks of MPI or on a simulated network. Collective over
-/// MPI_COMM_WORLD (one rank if simulated); rank 0 prints and saves. Throws tributary::Error if end
-/// points differ between variants or a tracer is lost.
+/// Measures what lending brings in the slow-block flow (see SlowBlockFlow.h), for several
+/// distributions of the seeds: all schedules, the asynchronous one also with lending, and the mean
+/// load, a lower bound of the time. Runs on the ranks of MPI or on a simulated network. Collective
+/// over MPI_COMM_WORLD (one rank if simulated); rank 0 prints and saves. Throws tributary::Error if
+/// end points differ between variants or a tracer is lost.
 void measureBalance(const BalanceOptions& options);
 
 }  // namespace bench

@@ -25,6 +25,11 @@ constexpr int SmallestBatch = 64, LargestBatch = 2048;
 
 }  // namespace
 
+tributary::CopySize Motion::copySize(const FlowBlock& block) const {
+  const std::size_t field = SlowBlockFlow::fieldSize(block) * sizeof(float);
+  return {field, field + sizeof(FlowBlock)};
+}
+
 LentTracers::LentTracers(tributary::Transport& transport, const SlowBlockFlow& flow,
                          const tributary::Assignment& assignment, const Motion& motion,
                          const TracingOptions& options)
@@ -177,11 +182,6 @@ double LentTracers::expectedSeconds() const {
   double seconds = 0;
   for (const auto& [id, place] : places_) seconds += waitingIn(place).seconds;
   return seconds;
-}
-
-tributary::CopySize LentTracers::copySize(BlockId block) const {
-  const std::size_t field = SlowBlockFlow::fieldSize(places_.at(block).block) * sizeof(float);
-  return {field, field + sizeof(FlowBlock)};
 }
 
 void LentTracers::writeCopy(BlockId block, Writer& message) const {

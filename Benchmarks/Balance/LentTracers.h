@@ -28,6 +28,7 @@ class Motion {
   virtual void writeField(const FlowBlock& block, tributary::Writer& message) const = 0;
   /// Throws Error if the field is malformed.
   virtual void readField(FlowBlock& block, tributary::Reader& message) const = 0;
+  virtual tributary::CopySize copySize(const FlowBlock& block) const;
 };
 
 /// The parameters of LentTracers.
@@ -70,7 +71,9 @@ class LentTracers : public tributary::LendableWork {
   double expectedSeconds() const override;
   tributary::WaitingWork fullest() const override;
   tributary::WaitingWork waitingIn(BlockId block) const override;
-  tributary::CopySize copySize(BlockId block) const override;
+  tributary::CopySize copySize(BlockId block) const override {
+    return motion_.copySize(places_.at(block).block);
+  }
   void writeCopy(BlockId block, tributary::Writer& message) const override;
   void lend(BlockId block, std::int64_t items, int borrower, tributary::Writer& message) override;
   bool has(BlockId block) const override { return places_.count(block) > 0; }

@@ -25,6 +25,12 @@ struct FlowTraceOptions {
   /// Blocks are dealt to the ranks in turn, so that a plane of blocks is on few ranks, as in the
   /// paper; otherwise a rank has consecutive blocks along x.
   bool dealt = true;
+  /// Ranks lend each other blocks: only with the schedule Asynchronous. In simulation a call ends
+  /// after the time of 64 particles, the smallest portion of trace(), so that idle ranks do not
+  /// wait long for an answer.
+  bool lending = false;
+  /// Simulated: one rank in a thousand, at least one, stops for this time in its first call.
+  double stallSeconds = 0;
   tributary::ExchangeOptions exchange;
 };
 
@@ -35,14 +41,19 @@ struct FlowTraceResult {
   double meanSeconds = 0;     ///< In callbacks, on average: a lower bound of any schedule.
   double idleShare = 0;
   std::int64_t rounds = 0;
-  std::int64_t steps = 0;                                        ///< Of all particles.
-  std::int64_t handovers = 0;                                    ///< Of all particles.
+  std::int64_t steps = 0;      ///< Of all particles.
+  std::int64_t handovers = 0;  ///< Of all particles.
+  std::int64_t loans = 0;
+  std::int64_t copies = 0;                                       ///< Of blocks, sent with loans.
+  double copiedBytes = 0;                                        ///< Of these.
   std::uint64_t hash = 0;                                        ///< Over the ends of all packets.
   std::vector<std::vector<tributary::TimelineEntry>> timelines;  ///< By rank; if wanted.
 };
 
 /// Runs trace() on the ranks of a machine. A field block moves packets by the known speed and
-/// spends the machine's time for their steps and hand-overs; all else is the library's.
+/// spends the machine's time for their steps and hand-overs; all else is the library's. With
+/// lending, LentTracers moves the packets, because the library makes copies of its own blocks only;
+/// exchange and lending are the library's.
 ///
 /// Throws tributary::Error if a particle is lost, takes another number of steps than the lengths
 /// and speeds of its blocks give, or if a message is left in the network.

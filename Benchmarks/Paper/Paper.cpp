@@ -22,10 +22,6 @@ namespace {
 
 using tributary::Schedule;
 
-Schedule scheduleOf(const std::string& protocol) {
-  return protocol == "exchange" ? Schedule::Synchronous : Schedule::Asynchronous;
-}
-
 Machine machineOf(const PaperOptions& options) {
   Machine machine = findMachine(options.machine);
   machine.handoverSeconds *= options.handoverFactor;
@@ -37,8 +33,8 @@ Machine machineOf(const PaperOptions& options) {
 
 /// trace() takes up to 64 particles of a block at once, and above that about a quarter of them. So
 /// with at most 64 packets in a block, a call takes all particles that wait there, as the callback
-/// of the paper does. For the protocol "library" blocks have at least 1,024 packets, or those of
-/// single voxels.
+/// of the paper does. For the protocols "library" and "lending" blocks have at least 1,024 packets,
+/// or those of single voxels.
 int packetVoxels(const FlowTraceOptions& flow, const std::string& protocol) {
   const auto blocks = nearCube(flow.ranks * flow.blocksPerRank);
   const auto packets = [&](int edge) {
@@ -48,7 +44,7 @@ int packetVoxels(const FlowTraceOptions& flow, const std::string& protocol) {
     return along(1) * along(2);
   };
   int edge = 1;
-  if (protocol == "library")
+  if (protocol == "library" || protocol == "lending")
     while (packets(2 * edge) >= 1024) edge *= 2;
   else
     while (packets(edge) > 64) edge *= 2;
@@ -64,6 +60,9 @@ FlowTraceOptions flowOf(const PaperOptions& options, const std::string& protocol
   flow.seedsPerVoxel = options.seedsPerVoxel;
   flow.ratio = options.ratio > 0 ? options.ratio : ratio;
   flow.dealt = !options.rows;
+  flow.lending = protocol == "lending";
+  flow.stallSeconds = options.stallSeconds;
+  flow.exchange.schedule = protocol == "exchange" ? Schedule::Synchronous : Schedule::Asynchronous;
   flow.packetVoxels =
       options.packetVoxels > 0 ? options.packetVoxels : packetVoxels(flow, protocol);
   return flow;
@@ -82,6 +81,9 @@ Row flowRow(const FlowTraceOptions& flow, const std::string& protocol,
           {"packet voxels", flow.packetVoxels},
           {"steps", result.steps},
           {"handovers", result.handovers},
+          {"loans", result.loans},
+          {"copies", result.copies},
+          {"MB copied", result.copiedBytes * 1e-6},
           {"core s", coreSeconds}};
 }
 
@@ -97,8 +99,7 @@ void measureStrongScaling(const PaperOptions& options, const Machine& machine, R
       for (const std::string& protocol : options.protocols) {
         std::cerr << "measuring " << protocol << ", " << size << " ranks, " << blocks
                   << " blocks each ..." << std::endl;
-        FlowTraceOptions flow = flowOf(options, protocol, size, blocks, 10);
-        flow.exchange.schedule = scheduleOf(protocol);
+        const FlowTraceOptions flow = flowOf(options, protocol, size, blocks, 10);
         const double begin = tributary::coreSeconds();
         const FlowTraceResult result = traceFlow(machine, flow);
         report.add(flowRow(flow, protocol, result, tributary::coreSeconds() - begin));
@@ -121,8 +122,8 @@ void measureStrongScaling(const PaperOptions& options) {
     std::vector<std::vector<double>> seconds(results.size());
     for (int repetition = 0; repetition < options.repeat; ++repetition)
       for (std::size_t p = 0; p < results.size(); ++p) {
-        FlowTraceOptions flow = flowOf(options, options.protocols[p], world->size(), blocks, 1);
-        flow.exchange.schedule = scheduleOf(options.protocols[p]);
+        const FlowTraceOptions flow =
+            flowOf(options, options.protocols[p], world->size(), blocks, 1);
         results[p] = measureFlow(*world, flow);
         seconds[p].push_back(results[p].seconds);
       }
@@ -139,9 +140,8 @@ void measureStrongScaling(const PaperOptions& options) {
 /// Figure 1.
 void measureGantt(const PaperOptions& options, const Machine& machine, Report& report) {
   for (const std::string& protocol : options.protocols) {
-    FlowTraceOptions flow =
+    const FlowTraceOptions flow =
         flowOf(options, protocol, options.ranks.empty() ? 64 : options.ranks.front(), 1, 100);
-    flow.exchange.schedule = scheduleOf(protocol);
     const double begin = tributary::coreSeconds();
     const FlowTraceResult result = traceFlow(machine, flow, !options.timeline.empty());
     report.add(flowRow(flow, protocol, result, tributary::coreSeconds() - begin));
@@ -185,6 +185,7 @@ void measurePaper(const PaperOptions& options) {
                 {{"machine", machineRow(machine)},
                  {"seeds per voxel", options.seedsPerVoxel},
                  {"voxels", options.voxels},
+                 {"stall s", options.stallSeconds},
                  {"blocks", options.rows ? "consecutive along x" : "in turn"}});
   if (options.figure == "1")
     measureGantt(options, machine, report);

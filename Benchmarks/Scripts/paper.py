@@ -42,8 +42,16 @@ TABLE1 = {
 PARTICLES = (4 * 512) ** 2
 
 
+PROTOCOLS = ["exchange", "iexchange", "library", "lending"]
+# Figure 4 with another machine: names and arguments. 4 blocks per rank.
+CHANGES = {
+    "network 10 times slower": ["--network", "10"],
+    "a rank in a thousand stalls for 10 s": ["--stall", "10"],
+}
+
+
 def paper_seconds(protocol, blocks, ranks):
-    times = TABLE1[protocol].get(blocks)
+    times = TABLE1.get(protocol, {}).get(blocks)
     return times[RANKS.index(ranks)] if times and ranks in RANKS else None
 
 
@@ -79,25 +87,51 @@ def markdown(columns, rows):
 def strong_scaling(rows, output):
     """Table 1, and Figure 4 with the paper's blocks per process."""
     seconds = {(r["protocol"], r["blocks/rank"], r["ranks"]): r["seconds"] for r in rows}
+    all_blocks = sorted({key[1] for key in seconds})
     table = []
-    for protocol in TABLE1:
-        for blocks in sorted({key[1] for key in seconds}):
+    for protocol in PROTOCOLS:
+        for blocks in all_blocks:
             line = [protocol, blocks]
             for ranks in RANKS:
-                ours, paper = (seconds.get((protocol, blocks, ranks)),
-                               paper_seconds(protocol, blocks, ranks))
-                line += [ours, paper]
+                line += [seconds.get((protocol, blocks, ranks)), paper_seconds(protocol, blocks, ranks)]
             table.append(line)
     names = [f"{n} {who}" for n in RANKS for who in ("ours", "paper")]
     print("\nTable 1, seconds\n\n" + markdown(["protocol", "blocks/rank"] + names, table))
+
+    def least(protocol, ranks):
+        times = [t for key, t in seconds.items() if key[0] == protocol and key[2] == ranks]
+        return min(times) if times else None
+
+    table = []
+    for ranks in RANKS:
+        times = [least(protocol, ranks) for protocol in PROTOCOLS]
+        ratios = [times[0] / t if times[0] and t else None for t in times[1:]]
+        paper = [min(paper_seconds(protocol, b, ranks) for b in TABLE1[protocol]) for protocol in TABLE1]
+        table.append([ranks] + times + ratios + [paper[0] / paper[1]])
+    print("\nLeast seconds over all blocks per rank\n\n" + markdown(
+        ["ranks"] + PROTOCOLS + [f"exchange / {p}" for p in PROTOCOLS[1:]] + ["paper"], table))
+
     lines = {}
-    for protocol, blocks, color in (("exchange", 2, "C3"), ("iexchange", 16, "C0")):
+    for protocol, blocks, color in (("exchange", 2, "C3"), ("iexchange", 16, "C0"), ("lending", 4, "C2")):
         known = [n for n in RANKS if (protocol, blocks, n) in seconds]
-        lines[f"{protocol}, {blocks} blocks"] = (
-            known, [seconds[protocol, blocks, n] for n in known], color + "-")
-        lines[f"{protocol}, paper"] = (RANKS, TABLE1[protocol][blocks], color + ":")
+        if known:
+            lines[f"{protocol}, {blocks} blocks"] = (
+                known, [seconds[protocol, blocks, n] for n in known], color + "-")
+        if protocol in TABLE1:
+            lines[f"{protocol}, paper"] = (RANKS, TABLE1[protocol][blocks], color + ":")
     plots.plot(os.path.join(output, "figure4.svg"), "Figure 4: particle tracing, 512^3, 10:1", lines,
                ("ranks", "seconds"))
+
+
+def changes(runs):
+    """Seconds by what is changed, ranks and protocol."""
+    table = []
+    for name, rows in runs.items():
+        seconds = {(r["ranks"], r["protocol"]): r["seconds"] for r in rows}
+        for ranks in sorted({key[0] for key in seconds}):
+            table.append([name, ranks] + [seconds.get((ranks, p)) for p in PROTOCOLS])
+    print("\nOne change at a time, 4 blocks per rank, seconds\n\n"
+          + markdown(["changed", "ranks"] + PROTOCOLS, table))
 
 
 def unions(figure, rows, output):
@@ -167,6 +201,13 @@ def main():
     scaling = rows("figure4", ["--figure", "4", "--ranks", ranks])
     if scaling:
         strong_scaling(scaling, options.output)
+    few = ",".join(str(n) for n in RANKS if n <= min(options.max, 2048))
+    changed = {name: rows(f"figure4-change{i}",
+                          ["--figure", "4", "--ranks", few, "--blocks-per-rank", "4"] + arguments)
+               for i, (name, arguments) in enumerate(CHANGES.items())}
+    if any(changed.values()):
+        same = [r for r in scaling if r["blocks/rank"] == 4 and r["ranks"] <= 2048]
+        changes({"nothing": same, **changed})
     for figure in (7, 9):
         united = rows(f"figure{figure}", ["--figure", str(figure), "--ranks", powers])
         if united:
