@@ -340,16 +340,23 @@ void measureComponents(const ComponentsOptions& options) {
   const bool speaks = world->rank() == 0;
   if (!options.simulate.empty() && world->size() > 1)
     throw tributary::Error("--simulate runs in one process: run it on one rank");
-  Report report(options.simulate.empty()
-                    ? "Distributed union-find (medians)"
-                    : "Distributed union-find, simulated: times of messages by the "
-                      "network model, of computation by --turn-seconds",
-                {{"repetitions", options.repeat},
-                 {"successive unions", options.unions},
-                 {"turn seconds", options.turnSeconds},
-                 {"noise", options.noise},
-                 {"detector", options.detector},
-                 {"machine", options.machine ? machineRow(*options.machine) : Row()}});
+  Row settings{{"repetitions", options.repeat},
+               {"successive unions", options.unions},
+               {"detector", options.detector}};
+  std::string title = "Distributed union-find (medians)";
+  if (options.machine) {
+    settings["machine"] = machineRow(*options.machine);
+    title = "Distributed union-find, simulated: times of messages and computation by the machine";
+  } else if (!options.simulate.empty()) {
+    settings["turn seconds"] = options.turnSeconds;
+    settings["noise"] = options.noise;
+    title =
+        "Distributed union-find, simulated: times of messages by the network model, of computation "
+        "by --turn-seconds";
+  }
+  if (options.machine && options.simulate.empty())
+    throw tributary::Error("--machine has no effect on measured times: give --simulate");
+  Report report(title, settings);
   const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
   const std::vector<int> sizes =
       options.simulate.empty() ? std::vector<int>{world->size()} : options.simulate;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <utility>
 
 #include "Components/Components.h"
 #include "Machines/Machines.h"
@@ -109,29 +110,30 @@ void measureStrongScaling(const PaperOptions& options, const Machine& machine, R
     }
 }
 
-/// The same on MPI's ranks, without slow blocks: minima of repetitions that take turns, to
-/// which other programs can only add.
+/// The same on MPI's ranks, without slow blocks: of repetitions that take turns, the fastest one,
+/// to which other programs have added least. Without `iexchange`, which would be `library`: trace()
+/// always hands over in portions.
 void measureStrongScaling(const PaperOptions& options) {
+  std::vector<std::string> protocols;
+  for (const std::string& protocol : options.protocols)
+    if (protocol != "iexchange") protocols.push_back(protocol);
   const auto world = tributary::makeMpiTransport(MPI_COMM_WORLD);
   Report report("IExchange, Figure 4, measured without slow blocks",
                 {{"voxels", options.voxels}, {"repetitions", options.repeat}});
   const std::vector<int> perRank =
       options.blocksPerRank.empty() ? std::vector<int>{1, 2, 4, 8, 16} : options.blocksPerRank;
   for (const int blocks : perRank) {
-    std::vector<FlowTraceResult> results(options.protocols.size());
-    std::vector<std::vector<double>> seconds(results.size());
+    std::vector<FlowTraceResult> fastest(protocols.size());
     for (int repetition = 0; repetition < options.repeat; ++repetition)
-      for (std::size_t p = 0; p < results.size(); ++p) {
-        const FlowTraceOptions flow =
-            flowOf(options, options.protocols[p], world->size(), blocks, 1);
-        results[p] = measureFlow(*world, flow);
-        seconds[p].push_back(results[p].seconds);
+      for (std::size_t p = 0; p < fastest.size(); ++p) {
+        const FlowTraceOptions flow = flowOf(options, protocols[p], world->size(), blocks, 1);
+        FlowTraceResult result = measureFlow(*world, flow);
+        if (repetition == 0 || result.seconds < fastest[p].seconds) fastest[p] = std::move(result);
       }
-    for (std::size_t p = 0; p < results.size(); ++p) {
-      results[p].seconds = *std::min_element(seconds[p].begin(), seconds[p].end());
-      FlowTraceOptions flow = flowOf(options, options.protocols[p], world->size(), blocks, 1);
+    for (std::size_t p = 0; p < fastest.size(); ++p) {
+      FlowTraceOptions flow = flowOf(options, protocols[p], world->size(), blocks, 1);
       flow.packetVoxels = 1;
-      report.add(flowRow(flow, options.protocols[p], results[p], 0));
+      report.add(flowRow(flow, protocols[p], fastest[p], 0));
     }
   }
   if (world->rank() == 0) report.publish(options.json);
