@@ -779,7 +779,8 @@ void addPaper(CLI::App& app, bench::PaperOptions& options) {
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--blocks-per-rank", options.blocksPerRank, "4: blocks per rank (list)")
       ->delimiter(',')
-      ->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command
       ->add_option(
           "--protocols", options.protocols,

@@ -291,42 +291,40 @@ Row simulateRow(int ranks, const std::string& name, int perRank, const Component
     network.noise = options.noise;
   }
   network.ranks = ranks;
-  if (std::find(options.variants.begin(), options.variants.end(), Dense) !=
-      options.variants.end()) {
-    if (perRank != 1) throw tributary::Error(Dense + " needs one block per rank");
-    const LabelWork work(problem, assignment);
+  // Calls unite(RankUnions&) on each rank; checks the result and adds the time of the slowest rank.
+  const auto simulate = [&](const std::string& variant, const auto& unite) {
     double seconds = 0;
-    std::int64_t rounds = 0;
     Outcome outcome;
     tributary::makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
       RankUnions unions(problem, assignment, transport);
-      rounds = std::max(rounds, unions.runDense(problem, work, costs));
+      unite(unions);
       seconds = std::max(seconds, unions.seconds);
       outcome.regions += unions.outcome.regions;
       outcome.hash += unions.outcome.hash;
     });
-    check(Dense, problem, outcome.regions, outcome.hash, expected);
-    row[Dense + " ms"] = seconds * 1e3;
+    check(variant, problem, outcome.regions, outcome.hash, expected);
+    row[variant + " ms"] = seconds * 1e3;
+  };
+  if (std::find(options.variants.begin(), options.variants.end(), Dense) !=
+      options.variants.end()) {
+    if (perRank != 1) throw tributary::Error(Dense + " needs one block per rank");
+    const LabelWork work(problem, assignment);
+    std::int64_t rounds = 0;
+    simulate(Dense, [&](RankUnions& unions) {
+      rounds = std::max(rounds, unions.runDense(problem, work, costs));
+    });
     row[Dense + " rounds"] = rounds;
   }
   for (const Way& way : ways()) {
     if (!options.variants.empty() && std::find(options.variants.begin(), options.variants.end(),
                                                way.name) == options.variants.end())
       continue;
-    double seconds = 0;
-    std::int64_t messages = 0, rounds = 0, regions = 0;
-    std::uint64_t hash = 0;
-    tributary::makeVirtualTimeNetwork(network)->run([&](Transport& transport) {
-      RankUnions unions(problem, assignment, transport);
+    std::int64_t messages = 0, rounds = 0;
+    simulate(way.name, [&](RankUnions& unions) {
       const auto result = unions.run(way, options.detector, costs);
-      seconds = std::max(seconds, unions.seconds);
       messages += result.statistics.messages;
       rounds = std::max(rounds, result.statistics.rounds);
-      regions += unions.outcome.regions;
-      hash += unions.outcome.hash;
     });
-    check(way.name, problem, regions, hash, expected);
-    row[way.name + " ms"] = seconds * 1e3;
     row[way.name + " messages"] = messages;
     if (way.schedule == Schedule::Synchronous) row[way.name + " rounds"] = rounds;
   }
@@ -340,6 +338,8 @@ void measureComponents(const ComponentsOptions& options) {
   const bool speaks = world->rank() == 0;
   if (!options.simulate.empty() && world->size() > 1)
     throw tributary::Error("--simulate runs in one process: run it on one rank");
+  if (options.machine && options.simulate.empty())
+    throw tributary::Error("--machine has no effect on measured times: give --simulate");
   Row settings{{"repetitions", options.repeat},
                {"successive unions", options.unions},
                {"detector", options.detector}};
@@ -354,8 +354,6 @@ void measureComponents(const ComponentsOptions& options) {
         "Distributed union-find, simulated: times of messages by the network model, of computation "
         "by --turn-seconds";
   }
-  if (options.machine && options.simulate.empty())
-    throw tributary::Error("--machine has no effect on measured times: give --simulate");
   Report report(title, settings);
   const auto& problems = options.problems.empty() ? componentProblems() : options.problems;
   const std::vector<int> sizes =

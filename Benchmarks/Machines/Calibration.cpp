@@ -66,7 +66,7 @@ class MessageTimes {
     const double begin = transport_.now();
     for (int i = 0; i < count; ++i) {
       if (transport_.tryReceive(Topic::Work, session_))
-        throw tributary::Error("a message that nobody sent");
+        throw tributary::Error("unexpected message");
       transport_.poll();
     }
     return (transport_.now() - begin) / (2 * count);

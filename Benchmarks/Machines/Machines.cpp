@@ -71,11 +71,6 @@ Row linkRow(const tributary::LinkCosts& link) {
 
 }  // namespace
 
-const std::vector<std::string>& machineNames() {
-  static const std::vector<std::string> names = {"cluster", "theta"};
-  return names;
-}
-
 Machine findMachine(const std::string& nameOrFile) {
   if (nameOrFile == "cluster") return cluster();
   if (nameOrFile == "theta") return theta();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "Support/Report.h"
 #include "Tributary/Transport/Simulated.h"
@@ -20,11 +19,8 @@ struct Machine {
   double turnSeconds = 0;      ///< Of a turn of the exchange between two looks at the network.
 };
 
-/// The names of all profiles. Machines.cpp has the source of each number.
-const std::vector<std::string>& machineNames();
-
-/// The profile with this name, or one that calibrateMachine() has saved to this file. Throws
-/// tributary::Error if there is neither.
+/// The profile "cluster" or "theta" (Machines.cpp has the source of each number), or one that
+/// calibrateMachine() has saved to this file. Throws tributary::Error if there is none.
 Machine findMachine(const std::string& nameOrFile);
 
 /// Multiplies latency, overhead, gap and gap per byte, within a node and between nodes.

@@ -227,15 +227,20 @@ tributary::Domain domainOf(const Problem& problem, Processor& processor, int ran
           false};
 }
 
+tributary::Seed seedOf(const Tracer& tracer) {
+  tributary::Seed seed{};
+  for (int a = 0; a < 3; ++a) seed.x[a] = tracer.x[a];
+  seed.id = tracer.id;
+  return seed;
+}
+
 std::vector<tributary::Seed> seedsOf(const Problem& problem, const tributary::Domain& domain) {
   std::vector<tributary::Seed> seeds;
   for (const auto& block : domain.blocks) {
     FlowBlock outline = problem.flow.outline(block->id());
     problem.flow.seed(outline);
     for (const Tracer& tracer : outline.waiting) {
-      tributary::Seed seed{};
-      for (int a = 0; a < 3; ++a) seed.x[a] = tracer.x[a];
-      seed.id = tracer.id;
+      tributary::Seed seed = seedOf(tracer);
       seed.block = block->id();
       seed.cell = 0;
       seeds.push_back(seed);
@@ -406,12 +411,7 @@ FlowTraceResult measureFlow(Transport& transport, const FlowTraceOptions& given)
     pieces.push_back(piece);
     firstBlock.push_back(id);
     problem.flow.seed(block);
-    for (const Tracer& tracer : block.waiting) {
-      tributary::Seed seed{};
-      for (int a = 0; a < 3; ++a) seed.x[a] = tracer.x[a];
-      seed.id = tracer.id;
-      seeds.push_back(seed);
-    }
+    for (const Tracer& tracer : block.waiting) seeds.push_back(seedOf(tracer));
   }
   auto blocks = tributary::makeStructuredBlocks(transport, pieces, 1, firstBlock);
   const tributary::Domain domain =

@@ -88,23 +88,28 @@ Row flowRow(const FlowTraceOptions& flow, const std::string& protocol,
           {"core s", coreSeconds}};
 }
 
+/// Simulates a trace and adds its row to the report.
+FlowTraceResult addTrace(const FlowTraceOptions& flow, const std::string& protocol,
+                         const Machine& machine, Report& report, bool wantTimelines = false) {
+  const double begin = tributary::coreSeconds();
+  FlowTraceResult result = traceFlow(machine, flow, wantTimelines);
+  report.add(flowRow(flow, protocol, result, tributary::coreSeconds() - begin));
+  return result;
+}
+
 /// Table 1 and Figure 4.
 void measureStrongScaling(const PaperOptions& options, const Machine& machine, Report& report) {
   const std::vector<int> ranks =
       options.ranks.empty() ? std::vector<int>{32, 128, 512, 2048, 8192} : options.ranks;
-  const std::vector<int> perRank =
-      options.blocksPerRank.empty() ? std::vector<int>{1, 2, 4, 8, 16} : options.blocksPerRank;
   for (const int size : ranks)
-    for (const int blocks : perRank) {
+    for (const int blocks : options.blocksPerRank) {
       std::map<int, std::uint64_t> hashes;  // of the ends, by size of packets
       for (const std::string& protocol : options.protocols) {
         std::cerr << "measuring " << protocol << ", " << size << " ranks, " << blocks
                   << " blocks each ..." << std::endl;
         const FlowTraceOptions flow = flowOf(options, protocol, size, blocks, 10);
-        const double begin = tributary::coreSeconds();
-        const FlowTraceResult result = traceFlow(machine, flow);
-        report.add(flowRow(flow, protocol, result, tributary::coreSeconds() - begin));
-        if (hashes.emplace(flow.packetVoxels, result.hash).first->second != result.hash)
+        const std::uint64_t hash = addTrace(flow, protocol, machine, report).hash;
+        if (hashes.emplace(flow.packetVoxels, hash).first->second != hash)
           throw tributary::Error(protocol + ": end points differ from those of another protocol");
       }
     }
@@ -120,21 +125,20 @@ void measureStrongScaling(const PaperOptions& options) {
   const auto world = tributary::makeMpiTransport(MPI_COMM_WORLD);
   Report report("IExchange, Figure 4, measured without slow blocks",
                 {{"voxels", options.voxels}, {"repetitions", options.repeat}});
-  const std::vector<int> perRank =
-      options.blocksPerRank.empty() ? std::vector<int>{1, 2, 4, 8, 16} : options.blocksPerRank;
-  for (const int blocks : perRank) {
-    std::vector<FlowTraceResult> fastest(protocols.size());
+  for (const int blocks : options.blocksPerRank) {
+    std::vector<FlowTraceOptions> flows;
+    for (const std::string& protocol : protocols) {
+      flows.push_back(flowOf(options, protocol, world->size(), blocks, 1));
+      flows.back().packetVoxels = 1;
+    }
+    std::vector<FlowTraceResult> fastest(flows.size());
     for (int repetition = 0; repetition < options.repeat; ++repetition)
-      for (std::size_t p = 0; p < fastest.size(); ++p) {
-        const FlowTraceOptions flow = flowOf(options, protocols[p], world->size(), blocks, 1);
-        FlowTraceResult result = measureFlow(*world, flow);
+      for (std::size_t p = 0; p < flows.size(); ++p) {
+        FlowTraceResult result = measureFlow(*world, flows[p]);
         if (repetition == 0 || result.seconds < fastest[p].seconds) fastest[p] = std::move(result);
       }
-    for (std::size_t p = 0; p < fastest.size(); ++p) {
-      FlowTraceOptions flow = flowOf(options, protocols[p], world->size(), blocks, 1);
-      flow.packetVoxels = 1;
-      report.add(flowRow(flow, protocols[p], fastest[p], 0));
-    }
+    for (std::size_t p = 0; p < flows.size(); ++p)
+      report.add(flowRow(flows[p], protocols[p], fastest[p], 0));
   }
   if (world->rank() == 0) report.publish(options.json);
 }
@@ -144,9 +148,8 @@ void measureGantt(const PaperOptions& options, const Machine& machine, Report& r
   for (const std::string& protocol : options.protocols) {
     const FlowTraceOptions flow =
         flowOf(options, protocol, options.ranks.empty() ? 64 : options.ranks.front(), 1, 100);
-    const double begin = tributary::coreSeconds();
-    const FlowTraceResult result = traceFlow(machine, flow, !options.timeline.empty());
-    report.add(flowRow(flow, protocol, result, tributary::coreSeconds() - begin));
+    const FlowTraceResult result =
+        addTrace(flow, protocol, machine, report, !options.timeline.empty());
     if (!options.timeline.empty())
       tributary::writeTrace(options.timeline + "-" + protocol + ".json",
                             {result.timelines.data(), result.timelines.size()});

@@ -6,12 +6,12 @@
 
 namespace bench {
 
-/// The parameters of measurePaper(). Empty lists: those of the paper.
+/// The parameters of measurePaper().
 struct PaperOptions {
   std::string figure = "4";
-  std::string machine = "theta";  ///< See findMachine().
-  std::vector<int> ranks;         ///< Simulated.
-  std::vector<int> blocksPerRank;
+  std::string machine = "theta";                   ///< See findMachine().
+  std::vector<int> ranks;                          ///< Simulated; if empty, those of the paper.
+  std::vector<int> blocksPerRank{1, 2, 4, 8, 16};  ///< Figure 4.
   /// "exchange": rounds; "iexchange": asynchronous, a call takes all particles that wait in a
   /// block, as in the paper; "library": asynchronous, with the portions of trace(); "lending": the
   /// same, and idle ranks borrow blocks.

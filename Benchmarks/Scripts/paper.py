@@ -41,7 +41,6 @@ TABLE1 = {
 }
 PARTICLES = (4 * 512) ** 2
 
-
 PROTOCOLS = ["exchange", "iexchange", "library", "lending"]
 # Figure 4 with another machine: names and arguments. 4 blocks per rank.
 CHANGES = {
@@ -151,8 +150,7 @@ def gantt(output):
     figure, axes = plots.plt.subplots(1, 2, figsize=(9, 4.5), sharex=True, sharey=True)
     for ax, protocol in zip(axes, ("exchange", "iexchange")):
         with open(os.path.join(output, f"gantt-{protocol}.json")) as file:
-            entries = json.load(file)
-        events = entries["traceEvents"] if isinstance(entries, dict) else entries
+            events = json.load(file)["traceEvents"]
         bars = {}
         for event in events:
             if event.get("cat") == "call":
