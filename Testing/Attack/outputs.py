@@ -17,7 +17,7 @@ from defects import attributes_of
 CURE = re.compile(
     r"\b(set|use|select|choose|give|add|remove|convert|resample|tetrahedralize|triangulate|clean|increase|decrease|"
     r"change|must|needs?|run|apply|assign|connect|check|merge|make|expected|allowed|at least|at most|generate|"
-    r"rename|replace|extract|append|group|raise|reduce|lower|repair|scale|mark|split)\b",
+    r"rename|replace|extract|append|group|raise|reduce|lower|repair|scale|mark|split|write)\b",
     re.IGNORECASE,
 )
 TYPES = {kind: np.dtype(name) for kind, name in get_vtk_to_numpy_typemap().items() if kind != VTK_BIT}
