@@ -79,12 +79,14 @@ std::optional<Envelope> MpiArrivals::receive(MPI_Message& message, const MPI_Sta
   if (count > LargestBlockingReceive) {
     Arrival& arrival = addArrival(source, topic, session);
     reserveRequests(arrival, 1);
-    arrival.requests.push_back(MPI_REQUEST_NULL);
     arrival.trailer = true;
     allocate(arrival, static_cast<std::uint64_t>(count));
-    const bool lost = !arrival.lost.empty();
-    check(MPI_Imrecv(lost ? nullptr : arrival.bytes.data(), lost ? 0 : count, MPI_BYTE, &message,
-                     &arrival.requests.back()),
+    if (!arrival.lost.empty()) {
+      receiveNothing(message);
+      return std::nullopt;
+    }
+    arrival.requests.push_back(MPI_REQUEST_NULL);
+    check(MPI_Imrecv(arrival.bytes.data(), count, MPI_BYTE, &message, &arrival.requests.back()),
           "MPI_Imrecv");
     return std::nullopt;
   }
@@ -139,19 +141,33 @@ void MpiArrivals::receiveParts(Span<const std::byte> announcement, int source, T
   reserveRequests(arrival, static_cast<std::size_t>(lengths.data / lengths.part) + std::size_t(2));
   allocate(arrival, lengths.data + lengths.tail);
   const int tag = tags_.of(topic, session, true);
+  const bool lost = !arrival.lost.empty();
   const auto receivePart = [&](std::uint64_t offset, std::uint64_t size) {
-    const bool lost = !arrival.lost.empty();
-    arrival.requests.push_back(MPI_REQUEST_NULL);
-    check(
-        MPI_Irecv(lost ? nullptr : arrival.bytes.data() + offset, lost ? 0 : static_cast<int>(size),
-                  MPI_BYTE, source, tag, comm_, &arrival.requests.back()),
-        "MPI_Irecv");
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Irecv(lost ? nullptr : arrival.bytes.data() + offset,
+                    lost ? 0 : static_cast<int>(size), MPI_BYTE, source, tag, comm_, &request),
+          "MPI_Irecv");
     ++ledger_.received;
+    if (lost) {
+      forget(request);
+    } else {
+      arrival.requests.push_back(request);
+    }
   };
   for (std::uint64_t offset = 0; offset < lengths.data; offset += lengths.part) {
     receivePart(offset, std::min(lengths.part, lengths.data - offset));
   }
   if (lengths.tail > 0) receivePart(lengths.data, lengths.tail);
+}
+
+void MpiArrivals::receiveNothing(MPI_Message& message) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Imrecv(nullptr, 0, MPI_BYTE, &message, &request), "MPI_Imrecv");
+  forget(request);
+}
+
+void MpiArrivals::forget(MPI_Request& request) const {
+  check(MPI_Request_free(&request), "MPI_Request_free");
 }
 
 std::optional<Envelope> MpiArrivals::takeArrival(Topic topic, Session session,
@@ -183,19 +199,9 @@ Envelope MpiArrivals::take(std::list<Arrival>::iterator place) {
 bool MpiArrivals::complete(Arrival& arrival) {
   if (arrival.requests.empty()) return true;
   int flag = 0;
-  if (arrival.lost.empty()) {
-    const int code = MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(),
-                                 &flag, statuses_.data());
-    check(codeOfRequest(code, {statuses_.data(), arrival.requests.size()}), "MPI_Testall");
-  } else {
-    flag = 1;
-    for (MPI_Request& request : arrival.requests) {
-      int finished = 0;
-      const int code = MPI_Test(&request, &finished, MPI_STATUS_IGNORE);
-      if (!isTruncated(code)) check(code, "MPI_Test");
-      if (request != MPI_REQUEST_NULL) flag = 0;
-    }
-  }
+  const int code = MPI_Testall(static_cast<int>(arrival.requests.size()), arrival.requests.data(),
+                               &flag, statuses_.data());
+  check(codeOfRequest(code, {statuses_.data(), arrival.requests.size()}), "MPI_Testall");
   if (flag) arrival.requests.clear();
   return flag != 0;
 }

@@ -33,6 +33,8 @@ class MpiArrivals {
   [[nodiscard]] bool empty() const { return arrivals_.empty(); }
   /// Discards complete messages.
   void dropComplete();
+  /// Lets the send of a matched message finish that there is no memory for.
+  void receiveNothing(MPI_Message& message) const;
 
  private:
   /// A message that has begun to arrive.
@@ -43,14 +45,14 @@ class MpiArrivals {
     bool trailer = false;
     Bytes bytes;
     std::vector<MPI_Request> requests;
-    std::string lost;  // the error, if there is no memory and the message is truncated
+    std::string lost;  // the error, if there is no memory; then without bytes and requests
   };
 
   void check(int code, const char* function) const { checkMpi(code, function, rank_); }
   /// Allocates memory for a message that begins to arrive, or marks the message as lost. A lost
-  /// message is received nevertheless, truncated, so that its send finishes. Its buffer must be
-  /// null: if processes read each other's memory, Open MPI 4 was seen to request the whole message
-  /// otherwise.
+  /// message is received nevertheless, into a buffer of no bytes, so that its send finishes. The
+  /// buffer must be null: if processes read each other's memory, Open MPI 4 was seen to request the
+  /// whole message otherwise.
   void allocate(Arrival& arrival, std::uint64_t size) const;
   /// Receives a matched message. If it is not complete at once, it becomes the last of arrivals_.
   [[nodiscard]] std::optional<Envelope> receive(MPI_Message& message, const MPI_Status& status,
@@ -59,6 +61,10 @@ class MpiArrivals {
   void receiveParts(Span<const std::byte> announcement, int source, Topic topic, Session session);
   /// Also reserves the memory with which complete() tests the requests.
   void reserveRequests(Arrival& arrival, std::size_t count);
+  /// Frees the request of a lost message before it is truncated: MPI then tells nobody. Otherwise
+  /// it is an error, with MPICH 4 one of all processes, because the request of a matched message
+  /// does not have the error handler of the communicator.
+  void forget(MPI_Request& request) const;
   std::string noMemoryFor(std::uint64_t size, int source) const;
   /// The oldest complete message that no incomplete one of the same source precedes.
   /// @param arriving  set to the bytes of incomplete messages, if nothing is returned

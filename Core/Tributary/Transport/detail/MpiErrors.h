@@ -56,11 +56,4 @@ void reportErrors(const char* when, Work&& work) noexcept {
   }
 }
 
-/// Whether an error code says that a message was longer than the buffer of its receive.
-[[nodiscard]] inline bool isTruncated(int code) {
-  int kind = MPI_SUCCESS;
-  return code != MPI_SUCCESS && MPI_Error_class(code, &kind) == MPI_SUCCESS &&
-         kind == MPI_ERR_TRUNCATE;
-}
-
 }  // namespace tributary::detail
