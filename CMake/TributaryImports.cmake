@@ -12,3 +12,8 @@ macro (tributary_import_python_module variable access value)
   endif ()
 endmacro ()
 variable_watch(_cmake_import_check_targets tributary_import_python_module)
+
+# Where ParaView's VTK is found, which does where no other one is installed. For find_package(VTK ... PATH_SUFFIXES).
+foreach (version IN ITEMS 5.13 5.11)
+  list(APPEND TRIBUTARY_VTK_SUFFIXES "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/paraview-${version}/vtk")
+endforeach ()

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "Features/PointNumbers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "Tributary/Base/Error.h"
@@ -33,6 +35,9 @@ struct Stretch {
   std::int64_t places = 0;  ///< Number of different places.
   Place first{}, last{};
 };
+
+/// Of a rank: so many that no rank has more, and that those of all ranks can be added.
+constexpr std::int64_t MostPlaces = std::int64_t(1) << 40;
 
 struct Number {
   std::int64_t point;
@@ -66,22 +71,26 @@ std::vector<std::int64_t> numberByPlace(Transport& transport,
     stretch.first = sorted.front().place;
     stretch.last = sorted.back().place;
   }
-  std::int64_t next = -1;  // number of the last place on lower ranks
-  const Place* last = nullptr;
   const std::vector<Stretch> all = allgather(transport, stretch);
-  for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r) {
-    if (all[r].places == 0) continue;
-    next += all[r].places - (last && all[r].first == *last ? 1 : 0);
-    last = &all[r].last;
-  }
   std::vector<std::int64_t> numbers;
   sendRecords<Number>(
       transport,
       [&](RecordOutbox<Number>& outbox) {
         numbers.assign(points.size(), -1);
+        std::int64_t next = -1;  // number of the last place so far
+        const Place* last = nullptr;
+        for (std::size_t r = 0; r < static_cast<std::size_t>(transport.rank()); ++r) {
+          if (all[r].places < 0 || all[r].places > MostPlaces)
+            refuseMessage("a number of places of " + std::to_string(all[r].places));
+          if (all[r].places == 0) continue;
+          next += all[r].places - (last && all[r].first == *last ? 1 : 0);
+          last = &all[r].last;
+        }
         for (const Located& one : sorted) {
           if (!last || one.place != *last) ++next;
           last = &one.place;
+          if (one.rank < 0 || one.rank >= transport.size())
+            refuseMessage("a point of a rank that does not exist");
           outbox.add(static_cast<int>(one.rank), {one.point, next});
         }
       },
@@ -91,6 +100,8 @@ std::vector<std::int64_t> numberByPlace(Transport& transport,
             refuseMessage("the number of a point that does not exist");
           numbers[index(one.point)] = one.number;
         }
+        if (std::any_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n < 0; }))
+          refuseMessage("fewer numbers than points");
       });
   return numbers;
 }

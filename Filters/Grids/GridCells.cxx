@@ -260,14 +260,39 @@ std::vector<std::uint8_t> hiddenCells(const GridCells& cells) {
   return hidden;
 }
 
+[[noreturn]] void throwNotCovered() {
+  throw Error(
+      "the pieces of the ranks do not cover the grid, or their coordinates do not increase; use "
+      "pieces that cover the grid");
+}
+
+/// Reads the axes of a piece, whose indices are ints.
+std::array<AxisPoints, 3> readAxes(Reader& reader) {
+  std::array<AxisPoints, 3> axes;
+  for (AxisPoints& axis : axes) {
+    axis.first = reader.value<Index>();
+    axis.places = reader.range<double>();
+    const auto last = static_cast<Index>(axis.places.size()) - 1;
+    constexpr Index Least = std::numeric_limits<int>::min(), Most = std::numeric_limits<int>::max();
+    if (last < 0 || last > Most || axis.first < Least || axis.first > Most - last)
+      refuseMessage("an axis of " + std::to_string(last + 1) + " points from " +
+                    std::to_string(axis.first));
+  }
+  return axes;
+}
+
 /// The points of the whole grid along an axis. Throws Error if pieces have different coordinates
 /// for a point.
 AxisPoints mergeAxis(const std::vector<std::array<AxisPoints, 3>>& pieces, std::size_t axis) {
   Index begin = std::numeric_limits<Index>::max(), end = std::numeric_limits<Index>::min();
+  Index points = 0;
   for (const auto& axes : pieces) {
+    const auto count = static_cast<Index>(axes[axis].places.size());
     begin = std::min(begin, axes[axis].first);
-    end = std::max(end, axes[axis].first + static_cast<Index>(axes[axis].places.size()));
+    end = std::max(end, axes[axis].first + count);
+    points += count;
   }
+  if (end - begin > points) throwNotCovered();  // before memory for the gap is allocated
   AxisPoints merged;
   merged.first = begin;
   std::vector<double>& ends = merged.places;
@@ -296,10 +321,7 @@ void setAxis(GridCells& cells, std::size_t axis, AxisPoints&& merged,
   cells.isFlat[axis] = ends.size() == 1;
   if (cells.isFlat[axis]) ends.push_back(ends.front() + 1);
   for (std::size_t i = 1; i < ends.size(); ++i)
-    if (!(ends[i] > ends[i - 1]))
-      throw Error(
-          "the pieces of the ranks do not cover the grid, or their coordinates do not increase; "
-          "use pieces that cover the grid");
+    if (!(ends[i] > ends[i - 1])) throwNotCovered();
   for (std::size_t n = 0; n < mine.size(); ++n) {
     CellRange& range = cells.pieces[n].all;
     const auto points = static_cast<Index>(mine[n][axis].places.size());
@@ -352,13 +374,8 @@ GridCells gridCellsOf(Transport& transport, vtkDataObject* input, DecreasingAxes
     }
   });
   std::vector<std::array<AxisPoints, 3>> all;
-  allgatherRead(transport, writer.take(), [&](Reader& reader, int) {
-    all.emplace_back();
-    for (AxisPoints& axis : all.back()) {
-      axis.first = reader.value<Index>();
-      axis.places = reader.range<double>();
-    }
-  });
+  allgatherRead(transport, writer.take(),
+                [&](Reader& reader, int) { all.push_back(readAxes(reader)); });
   if (all.empty()) throw Error("the input has no cells; choose a grid with cells");
   collectively(transport, [&] {
     for (std::size_t a = 0; a < 3; ++a) setAxis(cells, a, mergeAxis(all, a), mine);

@@ -28,8 +28,15 @@ struct Sum {
   std::int64_t cells = 0;
 
   void operator+=(const Sum& other) {
-    for (std::size_t c = 0; c < 3; ++c) velocity[c] += other.velocity[c];
-    cells += other.cells;
+    for (std::size_t c = 0; c < 3; ++c) add(velocity[c], other.velocity[c]);
+    add(cells, other.cells);
+  }
+
+ private:
+  /// Those of a malformed message may exceed the type: unsigned numbers then wrap.
+  static void add(std::int64_t& sum, std::int64_t more) {
+    sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
+                                    static_cast<std::uint64_t>(more));
   }
 };
 
@@ -215,8 +222,11 @@ void sumAcrossRanks(Transport& transport, const std::vector<SharedPoint*>& share
         for (const auto& one : group) send(one.rank, {one.record.index, total});
       });
   collectively(transport, [&] {
-    for (const Total& total : totals)
-      shared.at(static_cast<std::size_t>(total.index))->sum = total.sum;
+    for (const Total& total : totals) {
+      if (total.index < 0 || static_cast<std::size_t>(total.index) >= shared.size())
+        refuseMessage("a sum of a point that is not shared");
+      shared[static_cast<std::size_t>(total.index)]->sum = total.sum;
+    }
   });
 }
 

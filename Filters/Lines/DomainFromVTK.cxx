@@ -162,7 +162,7 @@ void agreeOnVectors(Transport& transport, FlowDomain& flow, bool cellCentered,
   // All ranks find the same error, so the text does not name a rank.
   std::string error;
   allgatherRead(transport, std::move(mine), [&](Reader& reader, int) {
-    const bool centered = reader.value<bool>();
+    const bool centered = reader.value<std::uint8_t>() != 0;
     const std::string name = reader.text();
     if (known && centered != flow.cellCentered && error.empty())
       error = "the vectors \"" + flow.vectorName +

@@ -70,13 +70,19 @@ void layOut(LineTable& table, bool forward, bool backward, bool join, bool recor
 
 }  // namespace
 
+int ownerOfLine(const Shares& shares, std::int64_t line) {
+  const std::int64_t seed = line >> 1;
+  if (seed < 0 || seed >= shares.total) refuseMessage("a particle of a line that does not exist");
+  return shares.ownerOf(seed);
+}
+
 void sendEnds(Transport& transport, const Shares& shares, const std::vector<LineEnd>& ends,
               const std::function<void(const std::vector<LineEnd>&)>& use) {
   sendRecords<EndRecord, allToAll>(
       transport,
       [&](RecordOutbox<EndRecord>& outbox) {
         for (const LineEnd& end : ends)
-          outbox.add(shares.ownerOf(end.line >> 1), {end.line,
+          outbox.add(ownerOfLine(shares, end.line), {end.line,
                                                      end.points,
                                                      static_cast<std::int32_t>(end.reason),
                                                      {end.x[0], end.x[1], end.x[2]},

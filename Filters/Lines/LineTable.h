@@ -61,6 +61,10 @@ struct LineTable {
   }
 };
 
+/// Local. The rank that owns the seed of a line. Throws Error of kind Message if no rank does: the
+/// line came from another rank.
+[[nodiscard]] int ownerOfLine(const Shares& shares, std::int64_t line);
+
 /// Collective. Sends the end of each line to the rank that owns its seed.
 /// @param use  called on each rank with the ends of the lines of its seeds, in no particular order,
 ///             each of one of its lines; local, may throw

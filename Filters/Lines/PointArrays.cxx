@@ -6,9 +6,12 @@
 #include <vtkPointData.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <utility>
+
+#include "Periodic/Columns.h"
 
 #include "Tributary/Base/Error.h"
 #include "Tributary/Collective/Agree.h"
@@ -76,9 +79,9 @@ Account readAccount(Reader& reader) {
   a.place = reader.value<int>();
   a.type = reader.value<int>();
   a.components = reader.value<int>();
-  a.isScalars = reader.value<bool>();
-  a.isVectors = reader.value<bool>();
-  a.isFleeting = reader.value<bool>();
+  if (!isNumeric(a.type) || a.components < 1) refuseMessage("an array of an unknown type");
+  for (bool* const flag : {&a.isScalars, &a.isVectors, &a.isFleeting})
+    *flag = reader.value<std::uint8_t>() != 0;
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left)
     a.componentNames.push_back(reader.text());
   return a;

@@ -155,7 +155,7 @@ std::int64_t sortGroups(const Transport& transport, Span<const PointGroup> group
                    sorter.sort(groups[g].points, sorted[g].order, runs);
                    sorted[g].runs.clear();
                    for (const PointRun& run : runs) {
-                     const int owner = shares.ranks > 1 ? shares.ownerOf(run.line >> 1) : rank;
+                     const int owner = shares.ranks > 1 ? ownerOfLine(shares, run.line) : rank;
                      const Placement placement =
                          owner == rank ? placementOf(table, run) : Placement{};
                      placed += placement.count;

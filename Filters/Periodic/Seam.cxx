@@ -246,8 +246,7 @@ std::size_t addGaps(Transport& transport, const PeriodicAxis& axis, std::size_t 
   // The group is that of the pieces of one partitioned data set.
   for (const auto& dataSet : dataSets) leaves.push_back({dataSet, "/", {}, -1, nullptr});
   const std::optional<WholeLattice> lattice = findWholeLattice(transport, leaves);
-  if (!lattice)
-    throw Error(ErrorKind::Internal, "a gap along a periodic axis is not a part of the grid");
+  if (!lattice) refuseMessage("a gap along a periodic axis that is not a part of the grid");
   const int last = lattice->extent[2 * number + 1];
   if (last == std::numeric_limits<int>::max())
     throw Error("the extent of the input ends at the largest index; begin it at 0");

@@ -14,9 +14,9 @@
 namespace tributary {
 
 /// How the coordinates of a grid may change with the index along an axis: in both ways if there is
-/// one column, and in none if neither is true.
+/// one column, and in none if neither is true. Ranks send it: any bytes are a value.
 struct AxisDirection {
-  bool increases = true, decreases = true;
+  std::uint8_t increases = true, decreases = true;
 };
 
 /// An axis of a lattice.

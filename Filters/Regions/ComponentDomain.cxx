@@ -128,6 +128,20 @@ bool joinSides(Transport& transport, ComponentDomain& domain, const UnionOptions
   return true;
 }
 
+/// Throws Error of kind Message if pieces of other ranks cannot lie there.
+void checkOutlines(const DomainRules& rules, Span<const NeighborPiece> all) {
+  constexpr std::int64_t Most = std::int64_t(1) << 53;  // integers of this size are doubles
+  const bool areIndices =
+      rules.points != DomainRules::Points::Ids && rules.points != DomainRules::Points::Places;
+  for (const NeighborPiece& piece : all)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double lo = piece.box.lo[a], hi = piece.box.hi[a];
+      const bool isPlace = !areIndices || lo > hi || (lo >= -Most && hi <= Most);
+      if (piece.stride[a] < 1 || piece.stride[a] > Most || !isPlace)
+        refuseMessage("a data set at indices that do not exist");
+    }
+}
+
 /// Collective. Finds what the data sets share.
 void share(Transport& transport, ComponentDomain& domain, double margin) {
   std::vector<NeighborPiece> mine;
@@ -136,9 +150,10 @@ void share(Transport& transport, ComponentDomain& domain, double margin) {
   });
   const std::vector<NeighborPiece> all = allgatherv(transport, mine);
   const auto first = index(domain.assignment.first(transport.rank()));
-  if (domain.rules.hasGap())
-    collectively(transport,
-                 [&] { domain.gapPoints = GapPoints(domain.rules, domain.pieces, all); });
+  collectively(transport, [&] {
+    checkOutlines(domain.rules, all);
+    if (domain.rules.hasGap()) domain.gapPoints = GapPoints(domain.rules, domain.pieces, all);
+  });
   std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
   collectively(transport, [&] {
     for (std::size_t n = 0; n < domain.pieces.size(); ++n) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "Peers.h"
 #include "Tributary/Base/Bytes.h"
 #include "Tributary/Base/Span.h"
 #include "Tributary/Transport/Transport.h"
@@ -31,12 +30,11 @@ struct Scene {
   int ranks;
   int rank;  ///< the one with fuzzed messages
   std::function<void(Transport&)> play;
-  Contribution contribution = {};
 };
 
 /// The scenes of a harness of messages. The first byte of an input chooses one; the others are
 /// messages, see lettersOf(). The seeds are the messages that the rank receives when all ranks play
-/// the scene.
+/// the scene. With any input, the others contribute to all-reduces what they do in that play.
 [[nodiscard]] const std::vector<Scene>& scenes();
 
 }  // namespace tributary::fuzz

@@ -155,7 +155,11 @@ void Peers::poll() {
 }
 
 PendingReduce Peers::allreduce(ReduceOp op, std::vector<std::int64_t> values) {
-  if (contribution_) contribution_(op, values);
+  if (!contributions_.empty()) {
+    if (contributions_.front().size() == values.size())
+      reduceInto(op, values, contributions_.front());
+    contributions_.pop_front();
+  }
   auto state = std::make_shared<PendingReduce::State>();
   state->result = std::move(values);
   state->done = true;
@@ -168,12 +172,25 @@ std::unique_ptr<SharedInteger> Peers::shareInteger(std::int64_t initial) {
 
 std::optional<Envelope> Recorder::tryReceive(Topic topic, Session session) {
   auto envelope = inner_.tryReceive(topic, session);
-  if (envelope) appendLetter(input_, {envelope->source, topic, session, envelope->bytes});
+  if (envelope && isRecorded())
+    appendLetter(input_, {envelope->source, topic, session, envelope->bytes});
   return envelope;
+}
+
+PendingReduce Recorder::allreduce(ReduceOp op, std::vector<std::int64_t> values) {
+  if (!isRecorded()) {
+    if (contributions_.size() == reductions_)
+      contributions_.push_back(values);
+    else
+      reduceInto(op, contributions_[reductions_], values);
+    ++reductions_;
+  }
+  return inner_.allreduce(op, std::move(values));
 }
 
 std::unique_ptr<PersistentRequest> Recorder::persistentReceive(int source, Topic topic,
                                                                Session session, std::size_t size) {
+  if (!isRecorded()) return inner_.persistentReceive(source, topic, session, size);
   return std::make_unique<RecordedReceive>(inner_.persistentReceive(source, topic, session, size),
                                            Letter{source, topic, session, {}}, input_);
 }

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,20 +28,20 @@ struct Letter {
 /// Appends a message. One of more than 65535 bytes, or a session above 255, has no such form.
 void appendLetter(Bytes& input, const Letter& letter);
 
-/// Replaces the result of an all-reduce, for what other ranks contribute.
-using Contribution = std::function<void(ReduceOp, std::vector<std::int64_t>&)>;
+/// What other ranks contribute to the all-reduces of a rank, in their order.
+using Contributions = std::deque<std::vector<std::int64_t>>;
 
 /// The transport of one rank whose peers exist only as the messages that they send: those of an
-/// input, all of which have arrived. The rank's own sends are finished at once, and an all-reduce
-/// has the values of this rank. If the rank keeps waiting when there is nothing for it, poll()
-/// throws Error of kind Stall, so that every wait ends.
+/// input, all of which have arrived. The rank's own sends are finished at once. To an all-reduce
+/// they contribute the next values of a list, if these are as many. If the rank keeps waiting when
+/// there is nothing for it, poll() throws Error of kind Stall, so that every wait ends.
 class Peers : public Transport {
  public:
-  Peers(int rank, int size, std::deque<Letter> letters, Contribution contribution = {})
+  Peers(int rank, int size, std::deque<Letter> letters, Contributions contributions)
       : rank_(rank),
         size_(size),
         letters_(std::move(letters)),
-        contribution_(std::move(contribution)) {}
+        contributions_(std::move(contributions)) {}
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -70,15 +69,18 @@ class Peers : public Transport {
   int rank_;
   int size_;
   std::deque<Letter> letters_;
-  Contribution contribution_;
+  Contributions contributions_;
   double now_ = 0;
   int idle_ = 0;  // polls since a message
 };
 
-/// Forwards to another transport, and writes down the messages that a rank receives, as an input.
+/// Forwards to the transport of one of the ranks that play a scene, and writes down the messages
+/// that one rank receives, as an input, and what the others contribute to all-reduces.
 class Recorder : public Transport {
  public:
-  Recorder(Transport& inner, Bytes& input) : inner_(inner), input_(input) {}
+  /// @param recorded  the rank whose messages are written down
+  Recorder(Transport& inner, int recorded, Bytes& input, Contributions& contributions)
+      : inner_(inner), recorded_(recorded), input_(input), contributions_(contributions) {}
 
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
@@ -104,16 +106,19 @@ class Recorder : public Transport {
                                                                      std::size_t size) override;
   void poll() override { inner_.poll(); }
   [[nodiscard]] PendingReduce barrier() override { return inner_.barrier(); }
-  [[nodiscard]] PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override {
-    return inner_.allreduce(op, std::move(values));
-  }
+  [[nodiscard]] PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
   [[nodiscard]] std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
     return inner_.shareInteger(initial);
   }
 
  private:
+  [[nodiscard]] bool isRecorded() const { return rank() == recorded_; }
+
   Transport& inner_;
+  int recorded_;
   Bytes& input_;
+  Contributions& contributions_;
+  std::size_t reductions_ = 0;
 };
 
 }  // namespace tributary::fuzz

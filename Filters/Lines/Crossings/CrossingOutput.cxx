@@ -193,7 +193,7 @@ std::int64_t sendCrossings(Transport& transport, const Shares& shares,
                                       p.time,
                                       {crossing.image[0], crossing.image[1], crossing.image[2]},
                                       crossing.target};
-          const int owner = shares.ownerOf(p.line >> 1);
+          const int owner = ownerOfLine(shares, p.line);
           if (owner != transport.rank()) {
             outbox.add(owner, record);
           } else {

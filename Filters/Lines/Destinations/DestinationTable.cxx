@@ -78,7 +78,7 @@ void addLabels(const FlowDomain& flow, const TraceResult& traced, const StepRule
           block.weights(rules, batch, weights);
           for (std::size_t i = 0; i < batch.size(); ++i) {
             const std::int64_t line = batch[i].line >> 1;  // the seed here is the end of a line
-            outbox.add(shares.ownerOf(line >> 1), {line, labelOf(array, place, weights, i)});
+            outbox.add(ownerOfLine(shares, line), {line, labelOf(array, place, weights, i)});
           }
         }
       }

@@ -24,14 +24,15 @@
 namespace tributary {
 namespace {
 
-/// What decides how the data sets of all ranks are put together. Trivially copyable.
+/// What decides how the data sets of all ranks are put together. Trivially copyable, and flags are
+/// not bools, so that any bytes are a value.
 struct Traits {
-  bool hasCells;
-  bool isUniform;
-  bool isComposite;
-  bool hasPointIds;
-  bool hasCellIds;
-  bool isTrees;
+  std::uint8_t hasCells;
+  std::uint8_t isUniform;
+  std::uint8_t isComposite;
+  std::uint8_t hasPointIds;
+  std::uint8_t hasCellIds;
+  std::uint8_t isTrees;
   std::array<AxisDirection, 3> directions;
   int grid;  // -1 if it is not structured
   int level;

@@ -175,13 +175,29 @@ def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
         refusals.cured(f"{name} = {bad}", proxy, usual, tolerance)
 
 
+def far_apart(data):
+    """A proxy of an image and its copy, whose indices are as far from each other as indices can be."""
+    other = simple.ProgrammableFilter(Input=data)
+    other.OutputDataSetType = "vtkMultiBlockDataSet"
+    other.Script = """
+image = self.GetInputDataObject(0, 0)
+copy = image.NewInstance()
+copy.DeepCopy(image)
+copy.SetExtent([at + 2**31 - 100 if i < 2 else at for i, at in enumerate(image.GetExtent())])
+output.SetBlock(0, image)
+output.SetBlock(1, copy)
+"""
+    return other
+
+
 def refuse_other_data(refusals, data, filter_of):
-    """Check that inputs other than axis-aligned grids, and wrong ghost cells, are refused."""
+    """Check that inputs other than axis-aligned grids, pieces with gaps, and wrong ghost cells, are refused."""
     turned = simple.Transform(Input=data)
     turned.Transform.Rotate = [0.0, 0.0, 30.0]
     for name, other, words in (
         ("a sphere", simple.Sphere(), ("resample",)),
         ("an image that is turned", turned, ("resample",)),
+        ("images far apart", far_apart(data), ("cover the grid",)),
         ("too few ghost flags", with_ghosts(data, "np.zeros(1, np.uint8)"),
          ("ghost flags for", "remove vtkGhostType from its cell data")),
         ("a ghost cell within", with_ghosts(data, "(np.arange(cells) == cells // 2).astype(np.uint8)"),
