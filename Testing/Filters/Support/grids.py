@@ -178,7 +178,7 @@ def refuse_and_cure(refusals, proxy, usual, cases, defaults, tolerance=0):
 def far_apart(data):
     """A proxy of an image and its copy, whose indices are as far from each other as indices can be."""
     other = simple.ProgrammableFilter(Input=data)
-    other.OutputDataSetType = "vtkMultiBlockDataSet"
+    other.OutputDataSetType = "vtkMultiblockDataSet"
     other.Script = """
 image = self.GetInputDataObject(0, 0)
 copy = image.NewInstance()
