@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -126,14 +127,19 @@ Box boxOf(const SurfaceTriangle& t) {
   return box;
 }
 
+std::array<double, 9> coordinatesOf(const SurfaceTriangle& t) {
+  std::array<double, 9> coordinates;
+  std::memcpy(coordinates.data(), t.corner, sizeof t.corner);
+  return coordinates;
+}
+
 bool isBefore(const SurfaceTriangle& a, const SurfaceTriangle& b) {
-  const double *x = a.corner[0], *y = b.corner[0];
-  const int sameUntil = static_cast<int>(std::mismatch(x, x + 9, y).first - x);
-  return sameUntil < 9 ? x[sameUntil] < y[sameUntil] : a.label < b.label;
+  const auto x = coordinatesOf(a), y = coordinatesOf(b);
+  return x == y ? a.label < b.label : x < y;
 }
 
 bool isSame(const SurfaceTriangle& a, const SurfaceTriangle& b) {
-  return std::equal(a.corner[0], a.corner[0] + 9, b.corner[0]);
+  return coordinatesOf(a) == coordinatesOf(b);
 }
 
 /// The square of the distance between a point and a segment.
