@@ -13,7 +13,8 @@ macro (tributary_import_python_module variable access value)
 endmacro ()
 variable_watch(_cmake_import_check_targets tributary_import_python_module)
 
-# Where ParaView's VTK is found, which does where no other one is installed. For find_package(VTK ... PATH_SUFFIXES).
+# Where ParaView installs its VTK, which will do if there is no other. For find_package(VTK ... PATH_SUFFIXES).
+set(TRIBUTARY_VTK_SUFFIXES)
 foreach (version IN ITEMS 5.13 5.11)
   list(APPEND TRIBUTARY_VTK_SUFFIXES "lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/paraview-${version}/vtk")
 endforeach ()

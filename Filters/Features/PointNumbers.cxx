@@ -36,7 +36,7 @@ struct Stretch {
   Place first{}, last{};
 };
 
-/// Of a rank: so many that no rank has more, and that those of all ranks can be added.
+/// No rank has more places; the sum over all ranks cannot overflow.
 constexpr std::int64_t MostPlaces = std::int64_t(1) << 40;
 
 struct Number {

@@ -33,7 +33,7 @@ struct Sum {
   }
 
  private:
-  /// Those of a malformed message may exceed the type: unsigned numbers then wrap.
+  /// Sums in a malformed message may overflow; unsigned numbers wrap.
   static void add(std::int64_t& sum, std::int64_t more) {
     sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) +
                                     static_cast<std::uint64_t>(more));

@@ -128,18 +128,26 @@ bool joinSides(Transport& transport, ComponentDomain& domain, const UnionOptions
   return true;
 }
 
-/// Throws Error of kind Message if pieces of other ranks cannot lie there.
+/// Whether a box is that of no points: see TreePiece::outline().
+bool isNowhere(const Box& box) {
+  for (std::size_t a = 0; a < 3; ++a)
+    if (box.lo[a] != RegionFacts::Infinity || box.hi[a] != -RegionFacts::Infinity) return false;
+  return true;
+}
+
+/// Throws Error of kind Message if a piece cannot lie where it does.
 void checkOutlines(const DomainRules& rules, Span<const NeighborPiece> all) {
   constexpr std::int64_t Most = std::int64_t(1) << 53;  // integers of this size are doubles
-  const bool areIndices =
-      rules.points != DomainRules::Points::Ids && rules.points != DomainRules::Points::Places;
-  for (const NeighborPiece& piece : all)
+  const bool areIndices = rules.hasIndices() || rules.points == DomainRules::Points::Trees;
+  for (const NeighborPiece& piece : all) {
+    const bool isAnywhere = !areIndices || isNowhere(piece.box);
     for (std::size_t a = 0; a < 3; ++a) {
-      const double lo = piece.box.lo[a], hi = piece.box.hi[a];
-      const bool isPlace = !areIndices || lo > hi || (lo >= -Most && hi <= Most);
-      if (piece.stride[a] < 1 || piece.stride[a] > Most || !isPlace)
+      const bool isPlace =
+          isAnywhere || (std::fabs(piece.box.lo[a]) <= Most && std::fabs(piece.box.hi[a]) <= Most);
+      if (!isPlace || piece.stride[a] < 1 || piece.stride[a] > Most)
         refuseMessage("a data set at indices that do not exist");
     }
+  }
 }
 
 /// Collective. Finds what the data sets share.

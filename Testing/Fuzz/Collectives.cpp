@@ -63,7 +63,7 @@ const std::vector<Scene>& scenes() {
       {"gather", Ranks, 1, gather},
       {"read", Ranks, 0, read},
       {"send", Ranks, 1, send},
-      {"fail", Ranks, 0, fail},
+      {"fail", Ranks, 0, fail, true},
   };
   return all;
 }

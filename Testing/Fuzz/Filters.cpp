@@ -12,12 +12,14 @@
 #include <vtkAMRBox.h>
 #include <vtkCellArray.h>
 #include <vtkCellData.h>
+#include <vtkCellType.h>
 #include <vtkDataObject.h>
 #include <vtkDataSet.h>
 #include <vtkDataSetAttributes.h>
 #include <vtkDoubleArray.h>
 #include <vtkExecutive.h>
 #include <vtkFloatArray.h>
+#include <vtkIdList.h>
 #include <vtkImageData.h>
 #include <vtkInformation.h>
 #include <vtkInformationVector.h>
@@ -52,7 +54,8 @@ class OneRank : public Filter {
   static OneRank* New() { VTK_STANDARD_NEW_BODY(OneRank); }
   vtkTemplateTypeMacro(OneRank, Filter);
 
-  /// Collective. What vtkAsyncAlgorithm::RequestData() does; throws where that reports an error.
+  /// Collective. The collective part of vtkAsyncAlgorithm::RequestData(); throws where that reports
+  /// an error.
   void execute(Transport& transport, vtkDataObject* input) {
     this->SetInputDataObject(0, input);
     vtkInformationVector** const inputs = this->GetExecutive()->GetInputInformation();
@@ -63,6 +66,7 @@ class OneRank : public Filter {
     this->RequestUpdateExtent(request, inputs, outputs);
     RunStatistics statistics(transport);
     PropertyList properties;
+    this->DescribeExecutionProperties(properties);
     this->DescribeProperties(properties);
     properties.agree(transport, {});
     this->BeginExecution(transport, false);

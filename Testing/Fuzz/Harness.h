@@ -30,6 +30,7 @@ struct Scene {
   int ranks;
   int rank;  ///< the one with fuzzed messages
   std::function<void(Transport&)> play;
+  bool fails = false;  ///< Whether a rank fails, with any messages.
 };
 
 /// The scenes of a harness of messages. The first byte of an input chooses one; the others are

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -18,7 +21,7 @@ struct Recording {
   Contributions contributions;
 };
 
-Recording recordingOf(std::size_t choice) {
+Recording record(std::size_t choice) {
   const Scene& scene = scenes()[choice];
   Recording recording;
   recording.input = Writer().value(static_cast<std::uint8_t>(choice)).take();
@@ -32,18 +35,18 @@ Recording recordingOf(std::size_t choice) {
       scene.play(recorder);
     });
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Input) throw;  // a scene in which a rank fails
+    if (!scene.fails) {
+      std::fprintf(stderr, "the scene %s fails: %s\n", scene.name.c_str(), error.what());
+      std::abort();
+    }
   }
   return recording;
 }
 
-const std::vector<Recording>& recordings() {
-  static const std::vector<Recording> all = [] {
-    std::vector<Recording> made;
-    for (std::size_t i = 0; i < scenes().size(); ++i) made.push_back(recordingOf(i));
-    return made;
-  }();
-  return all;
+const Recording& recordingOf(std::size_t choice) {
+  static std::vector<std::unique_ptr<Recording>> known(scenes().size());
+  if (!known[choice]) known[choice] = std::make_unique<Recording>(record(choice));
+  return *known[choice];
 }
 
 }  // namespace
@@ -53,14 +56,15 @@ void decode(Span<const std::byte> input) {
   const std::size_t choice = static_cast<std::uint8_t>(input[0]) % scenes().size();
   const Scene& scene = scenes()[choice];
   Peers peers(scene.rank, scene.ranks, lettersOf({input.data() + 1, input.size() - 1}, scene.ranks),
-              recordings()[choice].contributions);
+              recordingOf(choice).contributions);
   scene.play(peers);
 }
 
 std::vector<Seed> seeds() {
   std::vector<Seed> all;
   for (std::size_t i = 0; i < scenes().size(); ++i)
-    if (recordings()[i].input.size() > 1) all.push_back({scenes()[i].name, recordings()[i].input});
+    if (const Bytes& input = recordingOf(i).input; input.size() > 1)
+      all.push_back({scenes()[i].name, input});
   return all;
 }
 

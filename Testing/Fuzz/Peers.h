@@ -105,7 +105,7 @@ class Recorder : public Transport {
                                                                      Session session,
                                                                      std::size_t size) override;
   void poll() override { inner_.poll(); }
-  [[nodiscard]] PendingReduce barrier() override { return inner_.barrier(); }
+  [[nodiscard]] PendingReduce barrier() override { return allreduce(ReduceOp::Or, {}); }
   [[nodiscard]] PendingReduce allreduce(ReduceOp op, std::vector<std::int64_t> values) override;
   [[nodiscard]] std::unique_ptr<SharedInteger> shareInteger(std::int64_t initial) override {
     return inner_.shareInteger(initial);

@@ -33,7 +33,7 @@ class MpiArrivals {
   [[nodiscard]] bool empty() const { return arrivals_.empty(); }
   /// Discards complete messages.
   void dropComplete();
-  /// Lets the send of a matched message finish that there is no memory for.
+  /// Receives nothing of a matched message for which there is no memory, so that its send finishes.
   void receiveNothing(MPI_Message& message) const;
 
  private:
@@ -61,9 +61,9 @@ class MpiArrivals {
   void receiveParts(Span<const std::byte> announcement, int source, Topic topic, Session session);
   /// Also reserves the memory with which complete() tests the requests.
   void reserveRequests(Arrival& arrival, std::size_t count);
-  /// Frees the request of a lost message before it is truncated: MPI then tells nobody. Otherwise
-  /// it is an error, with MPICH 4 one of all processes, because the request of a matched message
-  /// does not have the error handler of the communicator.
+  /// Frees the request of a lost message before it is truncated. Open MPI 4 and MPICH 4 then do not
+  /// report the truncation. They would to a test of the request, and MPICH 4 to all processes,
+  /// because the request of a matched message lacks the error handler of the communicator.
   void forget(MPI_Request& request) const;
   std::string noMemoryFor(std::uint64_t size, int source) const;
   /// The oldest complete message that no incomplete one of the same source precedes.
