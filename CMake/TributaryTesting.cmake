@@ -74,10 +74,10 @@ endfunction ()
 # those in WIDE, and WIDE 2 4; in a build with sanitizers RANKS 1 and WIDE 2. Without MPI the program runs on
 # one rank, or not at all with MPI_ONLY. In a build with sanitizers the larger numbers of ranks are left to
 # the ordinary build: above 2 with address sanitizer, above 1 with thread sanitizer (MPI itself is not
-# instrumented). With address sanitizer one rank is Loopback's, as <Name>.loopback, and is looked at for leaks (but for MPI_ONLY programs,
-# whose one rank is MPI's). With thread sanitizer only programs that start threads are built, those with
-# Support/Threads.h, and only their tests of the GoogleTest filter THREADED run (all without it): it has
-# nothing to see in the others.
+# instrumented). With address sanitizer one rank is Loopback's, as <Name>.loopback, and is looked at for
+# leaks (but for MPI_ONLY programs, whose one rank is MPI's). With thread sanitizer only programs that start
+# threads are built, those with Support/Threads.h, and only their tests of the GoogleTest filter THREADED run
+# (all without it): it has nothing to see in the others.
 function (tributary_add_core_test name)
   cmake_parse_arguments(arg "DISTRIBUTED;MPI_ONLY" "LABEL;THREADED" "SOURCES;RANKS;WIDE;LIBRARIES" ${ARGN})
   if (arg_DISTRIBUTED AND TRIBUTARY_SANITIZE)
@@ -161,11 +161,11 @@ endfunction ()
 #                            [LABELS <label>...] [RENDER] [SYMMETRIC] [IN_OUTPUT])
 #
 # A Python script in pvbatch, on numbers of ranks as for tributary_add_core_test; in a build with sanitizers
-# on those of RANKS and WIDE up to 2. It finds the plugin's file in the environment variable TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is
-# this run's alone in TRIBUTARY_OUTPUT (see tributary_outputs), and Testing/Plugin and
-# Testing/Filters/Support on the module path. RENDER runs it under a virtual X server. SYMMETRIC: every
-# rank runs the script, instead of the first one alone. IN_OUTPUT: that folder is the current one of all
-# ranks, instead of one that other runs have, too.
+# on those of RANKS and WIDE up to 2. It finds the plugin's file in the environment variable
+# TRIBUTARY_PLUGIN, the repository in TRIBUTARY_SOURCE, a folder that is this run's alone in TRIBUTARY_OUTPUT
+# (see tributary_outputs), and Testing/Plugin and Testing/Filters/Support on the module path. RENDER runs it
+# under a virtual X server. SYMMETRIC: every rank runs the script, instead of the first one alone. IN_OUTPUT:
+# that folder is the current one of all ranks, instead of one that other runs have, too.
 function (tributary_add_pvbatch_test name)
   cmake_parse_arguments(arg "RENDER;SYMMETRIC;IN_OUTPUT" "SCRIPT" "RANKS;WIDE;ARGUMENTS;LABELS" ${ARGN})
   if (arg_UNPARSED_ARGUMENTS OR NOT arg_SCRIPT OR NOT (arg_RANKS OR arg_WIDE))

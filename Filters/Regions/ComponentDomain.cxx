@@ -158,12 +158,10 @@ void share(Transport& transport, ComponentDomain& domain, double margin) {
   });
   const std::vector<NeighborPiece> all = allgatherv(transport, mine);
   const auto first = index(domain.assignment.first(transport.rank()));
+  std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
   collectively(transport, [&] {
     checkOutlines(domain.rules, all);
     if (domain.rules.hasGap()) domain.gapPoints = GapPoints(domain.rules, domain.pieces, all);
-  });
-  std::vector<std::vector<EntityKey>> pointKeys, connectionKeys;
-  collectively(transport, [&] {
     for (std::size_t n = 0; n < domain.pieces.size(); ++n) {
       std::vector<NeighborPiece> others;
       for (std::size_t b = 0; b < all.size(); ++b)

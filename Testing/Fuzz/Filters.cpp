@@ -153,7 +153,7 @@ Data rectilinear(int part, int step) {
   return data.Get();
 }
 
-/// The same cells as hexahedra.
+/// The cells of image() as a mesh of voxels.
 Data mesh(int part, int step) {
   const Data grid = image(part, step);
   auto* const lattice = vtkDataSet::SafeDownCast(grid);
